@@ -29,6 +29,10 @@ static void open_library(void) {
     }
     CSQLITE_FUNCTIONS(CSQLITE_LOOK_UP)
 #undef CSQLITE_LOOK_UP
+#define CSQLITE_LOOK_UP(result, name, parameters) \
+    csqlite_loaded.name = (__typeof__(csqlite_loaded.name))dlsym(handle, #name);
+    CSQLITE_LATER_FUNCTIONS(CSQLITE_LOOK_UP)
+#undef CSQLITE_LOOK_UP
     if (csqlite_loaded.sqlite3_libversion_number() < OLDEST) {
         snprintf(reason, sizeof reason, "this libsqlite3 is older than 3.31");
         return;

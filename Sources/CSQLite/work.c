@@ -13,21 +13,25 @@ enum { OK = 0, CONFIG_MALLOC = 4, CONFIG_GETMALLOC = 5 };
 /* Steps of functions between two checks: about a tenth of a millisecond. */
 #define STEPS (1 << 17)
 
-static _Thread_local struct {
-    int is_active, is_stopping;
-    enum csqlite_work kind;
-    uint64_t steps;
-    int64_t allocated, largest;
-} work;
+static _Thread_local struct csqlite_work_state work;
+static _Thread_local uint64_t spent;
+static _Thread_local int64_t allocated;
 
-void csqlite_begin_work(enum csqlite_work kind, int64_t largest) {
-    work.is_active = 1;
-    work.kind = kind;
-    work.largest = largest;
-    work.is_stopping = 0;
+/* The bytes in use of what was allocated on the thread. */
+static _Thread_local int64_t used;
+
+struct csqlite_work_state csqlite_begin_work(enum csqlite_work kind, int64_t largest, int counts_all) {
+    struct csqlite_work_state former = work;
+    work = (struct csqlite_work_state){.is_active = 1, .kind = kind, .largest = largest, .counts_all = counts_all};
+    return former;
 }
 
-void csqlite_end_work(void) { work.is_active = 0; }
+/* What was told is still known after the end of the outermost work. */
+void csqlite_end_work(struct csqlite_work_state former) {
+    if (former.is_active) former.is_stopping |= work.is_stopping;
+    else former.is_stopping = work.is_stopping;
+    work = former;
+}
 
 int csqlite_is_stopped(void) {
     if (!work.is_active || !cubby_work_is_stopped()) return 0;
@@ -39,9 +43,9 @@ int csqlite_was_stopped(void) { return work.is_stopping; }
 int csqlite_must_stop(void) { return (!work.is_stopping || work.kind != CSQLITE_CHANGING) && csqlite_is_stopped(); }
 
 int csqlite_spend(uint64_t steps) {
-    work.steps += steps;
-    if (work.steps < STEPS) return 1;
-    work.steps = 0;
+    spent += steps;
+    if (spent < STEPS) return 1;
+    spent = 0;
     return !csqlite_is_stopped();
 }
 
@@ -63,19 +67,32 @@ static struct methods real;
 /* Whether so many bytes more may be allocated. */
 static int allows(int64_t size, int64_t more) {
     if (!work.is_active) return 1;
-    work.allocated += size + (work.kind == CSQLITE_COMPILING ? COMPILED : 0);
-    if (more < LARGE && work.allocated < ALLOCATED) return 1;
-    work.allocated = 0;
+    allocated += size + (work.kind == CSQLITE_COMPILING ? COMPILED : 0);
+    if (more < LARGE && allocated < ALLOCATED) return 1;
+    allocated = 0;
     if (work.largest && size > work.largest) return 0;
     /* What takes back the changes of a statement that was stopped is not refused. */
     if (work.is_stopping && work.kind == CSQLITE_CHANGING) return 1;
+    if (work.counts_all && used > 0) more += used;
     return !csqlite_must_stop() && more <= cubby_work_capacity();
 }
 
-static void *allocate(int size) { return allows(size, size) ? real.xMalloc(size) : NULL; }
+static void *allocate(int size) {
+    void *memory = allows(size, size) ? real.xMalloc(size) : NULL;
+    if (memory) used += real.xSize(memory);
+    return memory;
+}
 
 static void *reallocate(void *memory, int size) {
-    return allows(size, (int64_t)size - real.xSize(memory)) ? real.xRealloc(memory, size) : NULL;
+    int former = real.xSize(memory);
+    void *result = allows(size, (int64_t)size - former) ? real.xRealloc(memory, size) : NULL;
+    if (result) used += real.xSize(result) - former;
+    return result;
+}
+
+static void release(void *memory) {
+    used -= real.xSize(memory);
+    real.xFree(memory);
 }
 
 void csqlite_limit_memory(const struct csqlite_library *library) {
@@ -83,5 +100,6 @@ void csqlite_limit_memory(const struct csqlite_library *library) {
     struct methods own = real;
     own.xMalloc = allocate;
     own.xRealloc = reallocate;
+    own.xFree = release;
     library->sqlite3_config(CONFIG_MALLOC, &own);
 }

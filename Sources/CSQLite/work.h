@@ -9,10 +9,19 @@ extern struct csqlite_library csqlite_loaded;
 
 enum csqlite_work { CSQLITE_COMPILING, CSQLITE_READING, CSQLITE_CHANGING };
 
+/* The work in progress on the thread. */
+struct csqlite_work_state {
+    int is_active, is_stopping, counts_all;
+    enum csqlite_work kind;
+    int64_t largest;
+};
+
 /* Begins work that can be interrupted, and whose memory is limited: no allocation may be larger than `largest`, which
- * is 0 for no such limit. */
-void csqlite_begin_work(enum csqlite_work kind, int64_t largest);
-void csqlite_end_work(void);
+ * is 0 for no such limit; with `counts_all` what SQLite has allocated before on the thread counts, too: tables and sorts
+ * in memory. Returns the work in progress, to which the end returns: a function that SQLite calls may use the database,
+ * too. */
+struct csqlite_work_state csqlite_begin_work(enum csqlite_work kind, int64_t largest, int counts_all);
+void csqlite_end_work(struct csqlite_work_state former);
 
 /* Whether work must end: then the caller must make the statement fail. Once it has been told so, what SQLite does to
  * take back a statement's changes is not interrupted: this is false then until the next work begins. */

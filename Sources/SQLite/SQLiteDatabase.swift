@@ -12,6 +12,8 @@ package final class SQLiteDatabase {
     private var database: OpaquePointer?
     /// The open statements, finalized with the database: SQLite's own list has those of virtual tables, too.
     private var statements: Set<OpaquePointer> = []
+    /// What a table or a function has thrown.
+    var thrown: (any Error)?
 
     /// Opens an existing file; an empty one is an empty database.
     ///
@@ -26,15 +28,10 @@ package final class SQLiteDatabase {
         path: String, folder: Int32, temporaryFolder: Int32, isReadOnly: Bool
     ) throws(SQLiteError) {
         var reason: UnsafePointer<CChar>?
-        let found = withUnsafeMutablePointer(to: &reason) { pointer in
-            pointer.withMemoryRebound(to: UnsafePointer<CChar>?.self, capacity: 1) { csqlite_library($0) }
-        }
+        let found = Self.loadedLibrary(&reason)
         var result: Int32 = 0
         let opened = csqlite_open(path, folder, temporaryFolder, isReadOnly ? 1 : 0, &result)
-        guard let found else {
-            let why = reason.map { String(cString: $0) } ?? ""
-            throw SQLiteError(.unavailable, "SQLite's library is missing: install libsqlite3-0 (\(why))")
-        }
+        guard let found else { throw Self.missing(reason) }
         library = found
         database = opened
         guard opened != nil else {
@@ -67,6 +64,35 @@ package final class SQLiteDatabase {
             isReadOnly: isReadOnly)
     }
 
+    /// Opens a database in memory, whose statements ask virtual tables and attached databases.
+    ///
+    /// - Throws: `SQLiteError`: `unavailable` if the library is missing.
+    package init() throws(SQLiteError) {
+        var reason: UnsafePointer<CChar>?
+        guard let found = Self.loadedLibrary(&reason) else { throw Self.missing(reason) }
+        var result: Int32 = 0
+        library = found
+        database = csqlite_open_memory(&result)
+        guard database != nil else { throw SQLiteError(.noMemory, "there is no memory for a database") }
+        if result != 0 {
+            let error = failure(result)
+            close()
+            throw error
+        }
+    }
+
+    /// SQLite's library; nil with a reason if it is missing.
+    static func loadedLibrary(_ reason: inout UnsafePointer<CChar>?) -> UnsafePointer<csqlite_library>? {
+        withUnsafeMutablePointer(to: &reason) { pointer in
+            pointer.withMemoryRebound(to: UnsafePointer<CChar>?.self, capacity: 1) { csqlite_library($0) }
+        }
+    }
+
+    private static func missing(_ reason: UnsafePointer<CChar>?) -> SQLiteError {
+        let why = reason.map { String(cString: $0) } ?? ""
+        return SQLiteError(.unavailable, "SQLite's library is missing: install libsqlite3-0 (\(why))")
+    }
+
     deinit { close() }
 
     package func close() {
@@ -96,9 +122,17 @@ package final class SQLiteDatabase {
     private var connection: OpaquePointer? { database.flatMap { csqlite_handle($0) } }
 
     /// - Throws: `SQLiteError` with `misuse` if it is closed.
-    private func opened() throws(SQLiteError) -> OpaquePointer {
+    func opened() throws(SQLiteError) -> OpaquePointer {
         guard let database else { throw SQLiteError(.misuse, "the database is closed") }
         return database
+    }
+
+    /// SQLite's connection.
+    ///
+    /// - Throws: `SQLiteError` with `misuse` if it is closed.
+    func handle() throws(SQLiteError) -> OpaquePointer {
+        guard let connection else { throw SQLiteError(.misuse, "the database is closed") }
+        return connection
     }
 
     // MARK: For statements

@@ -142,7 +142,10 @@ package final class SQLiteStatement {
         return count
     }
 
-    private var isReadOnly: Bool { library.pointee.sqlite3_stmt_readonly(statement) != 0 }
+    /// Starts anew; parameters stay bound.
+    package func reset() { if database.isOpen { _ = library.pointee.sqlite3_reset(statement) } }
+
+    package var isReadOnly: Bool { database.isOpen && library.pointee.sqlite3_stmt_readonly(statement) != 0 }
 
     /// The value of a column, counted from 0.
     package func cell(_ column: Int) -> SQLiteCell {

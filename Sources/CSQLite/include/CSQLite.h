@@ -13,6 +13,9 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_vfs sqlite3_vfs;
+typedef struct sqlite3_vtab sqlite3_vtab;
+typedef struct sqlite3_module sqlite3_module;
+typedef struct sqlite3_index_info sqlite3_index_info;
 typedef struct sqlite3_value sqlite3_value;
 typedef struct sqlite3_context sqlite3_context;
 typedef void (*csqlite_destructor)(void *_Nullable);
@@ -45,6 +48,7 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(const unsigned char *_Nullable, sqlite3_column_text, (sqlite3_stmt *_Nonnull, int)) \
     F(const void *_Nullable, sqlite3_column_blob, (sqlite3_stmt *_Nonnull, int)) \
     F(int, sqlite3_column_bytes, (sqlite3_stmt *_Nonnull, int)) \
+    F(int, sqlite3_clear_bindings, (sqlite3_stmt *_Nonnull)) \
     F(int, sqlite3_changes, (sqlite3 *_Nonnull)) \
     F(int, sqlite3_get_autocommit, (sqlite3 *_Nonnull)) \
     F(const char *_Nullable, sqlite3_errmsg, (sqlite3 *_Nonnull)) \
@@ -62,9 +66,12 @@ typedef void (*csqlite_destructor)(void *_Nullable);
         void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
         void (*_Nullable)(sqlite3_context *_Nonnull), void (*_Nullable)(void *_Nullable))) \
     F(void *_Nullable, sqlite3_user_data, (sqlite3_context *_Nonnull)) \
+    F(void *_Nullable, sqlite3_aggregate_context, (sqlite3_context *_Nonnull, int)) \
     F(sqlite3 *_Nonnull, sqlite3_context_db_handle, (sqlite3_context *_Nonnull)) \
     F(int, sqlite3_value_type, (sqlite3_value *_Nonnull)) \
     F(int64_t, sqlite3_value_int64, (sqlite3_value *_Nonnull)) \
+    F(double, sqlite3_value_double, (sqlite3_value *_Nonnull)) \
+    F(int, sqlite3_value_nochange, (sqlite3_value *_Nonnull)) \
     F(const unsigned char *_Nullable, sqlite3_value_text, (sqlite3_value *_Nonnull)) \
     F(const void *_Nullable, sqlite3_value_blob, (sqlite3_value *_Nonnull)) \
     F(int, sqlite3_value_bytes, (sqlite3_value *_Nonnull)) \
@@ -74,7 +81,9 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(void, sqlite3_result_error_code, (sqlite3_context *_Nonnull, int)) \
     F(void, sqlite3_result_error_nomem, (sqlite3_context *_Nonnull)) \
     F(void, sqlite3_result_error_toobig, (sqlite3_context *_Nonnull)) \
+    F(void, sqlite3_result_null, (sqlite3_context *_Nonnull)) \
     F(void, sqlite3_result_int64, (sqlite3_context *_Nonnull, int64_t)) \
+    F(void, sqlite3_result_double, (sqlite3_context *_Nonnull, double)) \
     F(void, sqlite3_result_text, (sqlite3_context *_Nonnull, const char *_Nonnull, int, csqlite_destructor _Nullable)) \
     F(void, sqlite3_result_blob, (sqlite3_context *_Nonnull, const void *_Nonnull, int, csqlite_destructor _Nullable)) \
     F(void, sqlite3_result_value, (sqlite3_context *_Nonnull, sqlite3_value *_Nonnull)) \
@@ -86,12 +95,31 @@ typedef void (*csqlite_destructor)(void *_Nullable);
             const char *_Nullable), void *_Nullable)) \
     F(sqlite3_vfs *_Nullable, sqlite3_vfs_find, (const char *_Nullable)) \
     F(int, sqlite3_vfs_register, (sqlite3_vfs *_Nonnull, int)) \
-    F(int, sqlite3_vfs_unregister, (sqlite3_vfs *_Nonnull))
+    F(int, sqlite3_vfs_unregister, (sqlite3_vfs *_Nonnull)) \
+    F(int, sqlite3_create_module_v2, (sqlite3 *_Nonnull, const char *_Nonnull, const sqlite3_module *_Nullable, \
+        void *_Nullable, void (*_Nullable)(void *_Nullable))) \
+    F(int, sqlite3_declare_vtab, (sqlite3 *_Nonnull, const char *_Nonnull)) \
+    F(int, sqlite3_vtab_config, (sqlite3 *_Nonnull, int, ...)) \
+    F(int, sqlite3_vtab_on_conflict, (sqlite3 *_Nonnull)) \
+    F(int, sqlite3_vtab_nochange, (sqlite3_context *_Nonnull)) \
+    F(const char *_Nonnull, sqlite3_vtab_collation, (sqlite3_index_info *_Nonnull, int))
+
+/* Functions of later versions than the oldest that is supported: NULL in a library that lacks them. */
+#define CSQLITE_LATER_FUNCTIONS(F) \
+    F(int, sqlite3_error_offset, (sqlite3 *_Nonnull)) \
+    F(int, sqlite3_vtab_distinct, (sqlite3_index_info *_Nonnull)) \
+    F(int, sqlite3_vtab_in, (sqlite3_index_info *_Nonnull, int, int)) \
+    F(int, sqlite3_vtab_in_first, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull)) \
+    F(int, sqlite3_vtab_in_next, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull)) \
+    F(int, sqlite3_vtab_rhs_value, (sqlite3_index_info *_Nonnull, int, sqlite3_value *_Nullable *_Nonnull))
 
 /* The functions, by name. */
 struct csqlite_library {
 #define CSQLITE_DECLARE(result, name, parameters) result (*_Nonnull name) parameters;
     CSQLITE_FUNCTIONS(CSQLITE_DECLARE)
+#undef CSQLITE_DECLARE
+#define CSQLITE_DECLARE(result, name, parameters) result (*_Nullable name) parameters;
+    CSQLITE_LATER_FUNCTIONS(CSQLITE_DECLARE)
 #undef CSQLITE_DECLARE
 };
 
@@ -116,6 +144,20 @@ int csqlite_open_folder(const char *_Nonnull path);
 csqlite_database *_Nullable csqlite_open(
     const char *_Nonnull path, int folder, int temporary, int read_only, int *_Nonnull result);
 
+/* Opens a database in memory whose statements ask virtual tables (CSQLiteTables.h), and other databases that are attached.
+ *
+ * They may not change a schema, but for that of temporary tables and of databases attached for writing, and neither
+ * begin nor end a transaction. */
+csqlite_database *_Nullable csqlite_open_memory(int *_Nonnull result);
+
+/* Attaches a database under a name, with the parameters and the safety of csqlite_open. Returns SQLite's result. */
+int csqlite_attach(
+    csqlite_database *_Nonnull database, const char *_Nonnull name, const char *_Nonnull path, int folder, int temporary,
+    int read_only);
+
+/* Detaches it. */
+int csqlite_detach(csqlite_database *_Nonnull database, const char *_Nonnull name);
+
 sqlite3 *_Nullable csqlite_handle(const csqlite_database *_Nonnull database);
 
 /* Limits texts, blobs and rows to a quarter of the bytes that work may use, but to a megabyte at least. */
@@ -138,7 +180,23 @@ int csqlite_finish(csqlite_database *_Nonnull database, const char *_Nonnull sql
 /* What the authorizer refused last, and why; empty for nothing since the last csqlite_prepare. */
 const char *_Nonnull csqlite_denial(const csqlite_database *_Nonnull database);
 
+/* Whether the statement that was prepared last changes the table items of the main database. */
+int csqlite_changes_items(const csqlite_database *_Nonnull database);
+
+/* What kind of refusal that was: for an item database, the way that leads to what was refused. */
+enum csqlite_denial {
+    CSQLITE_CLOSED,
+    CSQLITE_DENIED_ATTACH,
+    CSQLITE_DENIED_SCHEMA,
+    CSQLITE_DENIED_TRANSACTION,
+    CSQLITE_DENIED_PRAGMA,
+    CSQLITE_DENIED_FUNCTION,
+};
+enum csqlite_denial csqlite_denial_kind(const csqlite_database *_Nonnull database);
+
 /* Closes the database. Its statements must be finalized, except those of SQLite's own virtual tables. */
 void csqlite_close(csqlite_database *_Nullable database);
+
+#include "CSQLiteTables.h"
 
 #endif

@@ -79,10 +79,14 @@ package struct ItemFileOptions {
     /// Creates the default options for a format.
     package init(format: ItemFileFormat) { self.format = format }
 
+    /// The field that stands for the items' key, in a store for the rows of a file: its column may have equal values.
+    var keyField: String?
+
     /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {
-        if let other = names[exactly: name] { return other }
-        return name
+        let other = names[exactly: name] ?? name
+        if let keyField, other == "itemKey" { return keyField }
+        return other
     }
 
     var cellDelimiter: UInt8 {

@@ -1,4 +1,6 @@
+import ColumnEngine
 package import PropertyList
+import SQLite
 
 /// SQL over a store's items, and over files: a connection to SQLite, whose tables ask the column engine.
 ///
@@ -15,23 +17,266 @@ package final class ItemSQL {
     /// The bytes that a script may use; nil for no limit. Values have a quarter of it at most.
     package var memoryLimit: Int?
 
+    private var connection: SQLiteDatabase?
+    private let functions = SQLFunctions()
+    private var items: SQLRowTable?
+    /// How often the table of a file is used.
+    private var tableUses: [String: Int] = [:]
+    private var definedNames: [String: String] = [:]
+    private var attachedNames: [String] = []
+    /// The changes that the running statement asks for.
+    private(set) var changes = SQLChanges()
+    /// How many statements are being run, each by a function of another.
+    private var depth = 0
+
+    private static let depthLimit = 16
+    static let table = "items"
+
     package init(_ store: ItemStore, _ files: any SQLFiles) { (self.store, self.files) = (store, files) }
+
+    deinit { connection?.close() }
 
     // MARK: Statements
 
     /// Prepares one statement. Files that it names are read now.
     ///
     /// - Throws: `SQLError`; errors of files.
-    package func prepare(_ text: String) throws -> SQLStatement { throw SQLError(.failed, "not there yet") }
+    package func prepare(_ text: String) throws -> SQLStatement {
+        let database = try database()
+        let calls = try SQLFileCalls(SQLText(text))
+        var (tables, remarks): ([String], [String]) = ([], [])
+        do {
+            for call in calls.calls {
+                remarks += try addTable(call, to: database)
+                tables.append(call.text)
+            }
+            return try prepare(calls, tables, remarks, database)
+        } catch {
+            removeTables(tables)
+            throw error
+        }
+    }
+
+    private func prepare(
+        _ calls: SQLFileCalls, _ tables: [String], _ remarks: [String], _ database: SQLiteDatabase
+    ) throws -> SQLStatement {
+        items?.latest = []
+        do throws(SQLiteError) {
+            let statement = try SQLiteStatement(database, calls.statement)
+            return SQLStatement(
+                self, statement, calls, tables: tables, remarks: remarks, changesItems: database.changesItems)
+        } catch { throw thrown(error, calls) }
+    }
 
     /// Whether a text is a whole statement, for a prompt: reads no file, and runs nothing.
-    package func completeness(of text: String) -> SQLCompleteness { .complete }
+    package func completeness(of text: String) -> SQLCompleteness {
+        let parsed = SQLText(text)
+        if parsed.isUnterminated { return .incomplete }
+        do {
+            let database = try database()
+            let calls = try SQLFileCalls(parsed)
+            if let last = parsed.tokens.last, parsed.isSign(last, ";") { return .complete }
+            do throws(SQLiteError) { _ = try SQLiteStatement(database, calls.statement) } catch {
+                let failure = thrown(error, calls)
+                guard let known = failure as? SQLError else { return .complete }
+                switch known.code {
+                case .incomplete: return .incomplete
+                case .syntax where known.message.hasPrefix("near ") || known.message.hasPrefix("unrecognized token"):
+                    return .error(known)
+                default: return .complete
+                }
+            }
+            return .complete
+        } catch let error as SQLError {
+            return error.code == .incomplete ? .incomplete : .error(error)
+        } catch {
+            return .complete
+        }
+    }
 
     /// The plans of a statement: SQLite's own, and what of it the items answer.
-    package func explain(_ text: String) throws -> SQLPlan { throw SQLError(.failed, "not there yet") }
+    package func explain(_ text: String) throws -> SQLPlan {
+        let prefix = "explain query plan "
+        let parsed = SQLText(text)
+        let isPlan = parsed.tokens.first.map { parsed.isWord($0, "explain") } ?? false
+        let statement = try prepare(isPlan ? text : prefix + text)
+        var plan = SQLPlan()
+        var depths: [Int64: Int] = [:]
+        while let row = try statement.next() {
+            guard row.count >= 4, case .integer(let number) = row[0], case .integer(let parent) = row[1],
+                case .string(let detail) = row[3]
+            else { continue }
+            let depth = depths[parent].map { $0 + 1 } ?? 0
+            depths[number] = depth
+            plan.lines.append(SQLPlan.Line(depth: depth, text: Self.readable(detail)))
+            for table in [items].compactMap({ $0 }) {
+                guard detail.contains(" \(table.name) ") || detail.contains(" \(table.name)"),
+                    let place = Self.planNumber(detail), table.plans.indices.contains(place)
+                else { continue }
+                plan.pushed.append(table.explained(table.plans[place]))
+            }
+        }
+        return plan
+    }
 
-    // MARK: Names
+    /// `SCAN items VIRTUAL TABLE INDEX 3:` without what means nothing to people.
+    private static func readable(_ detail: String) -> String {
+        guard let range = detail.firstRange(of: " VIRTUAL TABLE INDEX ") else { return detail }
+        return String(detail[..<range.lowerBound])
+    }
 
+    private static func planNumber(_ detail: String) -> Int? {
+        guard let range = detail.firstRange(of: " VIRTUAL TABLE INDEX ") else { return nil }
+        return Int(detail[range.upperBound...].prefix { $0.isNumber })
+    }
+
+    // MARK: The connection
+
+    private func database() throws -> SQLiteDatabase {
+        guard let store else { throw SQLError(.failed, "the items' store is closed") }
+        let database: SQLiteDatabase
+        if let connection {
+            database = connection
+        } else {
+            do throws(SQLiteError) {
+                database = try SQLiteDatabase()
+                try functions.add(to: database)
+            } catch { throw SQLError(error.code == .unavailable ? .unavailable : .failed, error.message) }
+            connection = database
+        }
+        database.limitValues(toMemory: memoryLimit)
+        let shape = SQLColumns(of: store)
+        if items?.shape == shape { return database }
+        let table = SQLRowTable(Self.table, store.columns, shape) { [unowned self, columns = store.columns] change in
+            try changes.add(change, shape, columns)
+        }
+        do throws(SQLiteError) { try database.createTable(Self.table, shape.declaration, table) } catch {
+            // A statement that is under way keeps the table as it was: new fields are seen when it has ended.
+            if items != nil, error.code == .locked { return database }
+            throw SQLError(.failed, error.message)
+        }
+        items = table
+        return database
+    }
+
+    /// - Returns: what was left out of the file.
+    private func addTable(_ call: SQLFileCalls.Call, to database: SQLiteDatabase) throws -> [String] {
+        let file = try SQLFileTable(call, files)
+        do throws(SQLiteError) {
+            try database.addTable(call.text, file.table.shape.declaration, file.table)
+        } catch { throw SQLError(.failed, "\(call.text): \(error.message)") }
+        tableUses[call.text, default: 0] += 1
+        return file.remarks
+    }
+
+    func removeTables(_ names: [String]) {
+        for name in names {
+            tableUses[name, default: 1] -= 1
+            if tableUses[name] == 0 {
+                tableUses[name] = nil
+                try? connection?.addTable(name, "", nil)
+            }
+        }
+    }
+
+    // MARK: Running
+
+    func enter() throws(SQLError) {
+        guard depth < Self.depthLimit else {
+            throw SQLError(.limit, "statements that functions of statements run nest \(Self.depthLimit) deep at most")
+        }
+        depth += 1
+        _ = connection?.takeError()
+    }
+
+    func leave() { depth -= 1 }
+
+    var changeCount: Int { connection?.changeCount ?? 0 }
+
+    func beginChanges() -> SQLChanges {
+        defer { changes = SQLChanges() }
+        return changes
+    }
+
+    func endChanges(_ outer: SQLChanges) { changes = outer }
+
+    // MARK: Errors
+
+    /// The error for a caller: that of a function or a table, if one has thrown it.
+    func thrown(_ failure: SQLiteError, _ calls: SQLFileCalls?) -> any Error {
+        if let thrown = connection?.takeError() {
+            if let failure = thrown as? SQLiteError { return self.error(failure, calls) }
+            return thrown
+        }
+        if failure.code == .interrupted { return WorkStopped() }
+        return error(failure, calls)
+    }
+
+    func error(_ failure: SQLiteError, _ calls: SQLFileCalls?) -> SQLError {
+        let offset = connection?.errorOffset.map { calls?.original($0) ?? $0 }
+        if failure.message == "incomplete input" {
+            return SQLError(.incomplete, "the statement is not complete", offset: offset ?? calls?.length)
+        }
+        if let denial = connection?.denial, failure.code == .denied || failure.code == .error {
+            return SQLError(.denied, Self.advice(denial), offset: offset)
+        }
+        let code: SQLError.Code =
+            switch failure.code {
+            case .error: .syntax
+            case .denied: .denied
+            case .noMemory, .tooBig, .full: .limit
+            case .constraint, .mismatch: .constraint
+            case .range: .parameter
+            default: .failed
+            }
+        return SQLError(code, failure.message + hint(failure.message), offset: offset)
+    }
+
+    private static func advice(_ denial: SQLiteDenial) -> String {
+        switch denial.kind {
+        case .attach: "a statement attaches no database: sql.attach(name, path) does, within the sandbox"
+        case .schema:
+            "a statement changes no schema of the items: items:declare declares fields; temporary tables and views are free"
+        case .transaction: "a statement is a transaction of its own: items:transaction(f) makes one of several"
+        case .pragma: "PRAGMA \(denial.name) is closed to statements: those that only tell something are open"
+        case .function, .other: "\(denial.name) is closed to statements"
+        }
+    }
+
+    /// What a misspelt name is near to.
+    private func hint(_ message: String) -> String {
+        func name(_ prefix: String) -> String? {
+            message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
+        }
+        if let column = name("no such column: ") {
+            let last = column.split(separator: ".").last.map(String.init) ?? column
+            if items?.shape.leftOut.contains(last) ?? false {
+                return ": the items have more fields than SQLite has columns"
+            }
+            return NearestNames.hint(for: last, among: items?.shape.columns.map(\.name) ?? [])
+        }
+        if let function = name("no such function: ") {
+            if SQLFileCalls.names.contains(function.lowercased()) {
+                return ": \(function)(…) is a table, after FROM or JOIN"
+            }
+            return NearestNames.hint(for: function, among: SQLFunctions.names + definedNames.values.sorted())
+        }
+        if let table = name("no such table: ") {
+            return NearestNames.hint(for: table, among: [Self.table] + attachedNames)
+                + (table.contains(".")
+                    ? "" : ": items, csv('path'), and the tables of databases that sql.attach has attached")
+        }
+        return ""
+    }
+}
+
+extension SQLFileCalls {
+    /// The length of the original text in bytes.
+    fileprivate var length: Int { original(statement.utf8.count) }
+}
+
+/// Names: functions, databases, completion.
+extension ItemSQL {
     /// Adds a function, which may be called with any number of arguments; NULL is `.null`. A function of the same name
     /// is replaced. Nil removes it.
     ///
@@ -42,21 +287,112 @@ package final class ItemSQL {
     package func define(
         _ name: String, _ function: (([PropertyListValue]) throws -> PropertyListValue)?
     ) throws {
-        throw SQLError(.failed, "not there yet")
+        let database = try database()
+        let key = name.lowercased()
+        guard !name.isEmpty, name.utf8.count <= 200, !name.utf8.contains(0) else {
+            throw SQLError(.failed, "a function's name has 1 to 200 bytes")
+        }
+        if definedNames[key] == nil, try ownFunctions().contains(key) {
+            throw SQLError(.failed, "\(name) is a function of SQL: choose another name")
+        }
+        do throws(SQLiteError) {
+            guard let function else {
+                try database.addFunction(name, count: -1, isFixed: false, nil)
+                definedNames[key] = nil
+                return
+            }
+            try database.addFunction(name, count: -1, isFixed: false) { arguments in
+                var values: [PropertyListValue] = []
+                for index in 0..<arguments.count {
+                    guard let value = arguments[index].value else {
+                        throw SQLError(.failed, "argument \(index + 1) of \(name) is a text that is not UTF-8")
+                    }
+                    values.append(value)
+                }
+                guard let result = SQLiteValue(try function(values)) else {
+                    throw SQLError(.failed, "\(name) gave a value that is none of SQL")
+                }
+                return result
+            }
+        } catch {
+            let isBusy = error.code == .busy
+            throw SQLError(.failed, isBusy ? "\(name) is not replaced while a statement is being run" : error.message)
+        }
+        definedNames[key] = name
+    }
+
+    private func ownFunctions() throws -> Set<String> {
+        var names: Set<String> = []
+        let statement = try prepare("select distinct name from pragma_function_list")
+        while let row = try statement.next() { if let name = row[0].text { names.insert(name.lowercased()) } }
+        return names
     }
 
     /// Attaches a database, whose tables statements name as `name.table`.
     ///
     /// - Throws: `SQLError`; errors of the file.
     package func attach(_ name: String, _ path: String, isWritable: Bool = false) throws {
-        throw SQLError(.failed, "not there yet")
+        let database = try database()
+        if ["main", "temp", Self.table].contains(name.lowercased()) || name.isEmpty || name.utf8.contains(0) {
+            throw SQLError(.failed, "\(name.quoted()) is not a name for a database: choose another one")
+        }
+        if attachedNames.contains(where: { $0.lowercased() == name.lowercased() }) {
+            throw SQLError(.failed, "a database is attached as \(name) already: sql.detach(\(name.quoted())) first")
+        }
+        let place = try files.databasePlace(path, isReadOnly: !isWritable)
+        do throws(SQLiteError) { try database.attach(name, place, isReadOnly: !isWritable) } catch {
+            throw SQLError(.file, "\(path): \(error.message)")
+        }
+        attachedNames.append(name)
     }
 
     /// Detaches a database.
-    package func detach(_ name: String) throws { throw SQLError(.failed, "not there yet") }
+    package func detach(_ name: String) throws {
+        guard let place = attachedNames.firstIndex(where: { $0.lowercased() == name.lowercased() }) else {
+            throw SQLError(
+                .failed, "no database is attached as \(name)\(NearestNames.hint(for: name, among: attachedNames))")
+        }
+        do throws(SQLiteError) { try connection?.detach(attachedNames[place]) } catch {
+            throw SQLError(.failed, "\(name): \(error.message)")
+        }
+        attachedNames.remove(at: place)
+    }
 
     /// The names for completion.
-    package var names: SQLNames { SQLNames() }
+    package var names: SQLNames {
+        var names = SQLNames()
+        guard (try? database()) != nil else { return names }
+        names.tables[Self.table] = items?.shape.columns.map(\.name) ?? []
+        names.databases = attachedNames
+        func texts(_ text: String) -> [String] {
+            guard let statement = try? prepare(text) else { return [] }
+            var found: [String] = []
+            while let row = try? statement.next() { if let name = row.first?.text { found.append(name) } }
+            return found
+        }
+        for database in ["temp"] + attachedNames {
+            let schema = SQLText.quoted(database) + (database == "temp" ? ".sqlite_temp_master" : ".sqlite_master")
+            for table in texts(
+                "select name from \(schema) where type in ('table', 'view') and name not glob 'sqlite_*'")
+            {
+                let columns = texts(
+                    "select name from pragma_table_info(\(Self.literal(table)), \(Self.literal(database)))")
+                names.tables[database == "temp" ? table : "\(database).\(table)"] = columns
+            }
+        }
+        let known = Set(texts("select distinct name from pragma_function_list where name glob '[a-z]*'"))
+        names.functions = known.union(definedNames.values).sorted()
+        return names
+    }
+
+    private static func literal(_ text: String) -> String {
+        var bytes: [UInt8] = [0x27]
+        for byte in text.utf8 {
+            if byte == 0x27 { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        return String(decoding: bytes + [0x27], as: UTF8.self)
+    }
 }
 
 /// Whether a text is a statement.

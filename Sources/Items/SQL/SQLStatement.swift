@@ -21,34 +21,165 @@ package final class SQLStatement {
     /// What was left out or carried differently of the files that it names, a sentence each.
     package let remarks: [String]
 
-    init() { (columns, isReadOnly, parameters, remarks) = ([], true, [], []) }
+    private let sql: ItemSQL
+    private var statement: SQLiteStatement?
+    private let calls: SQLFileCalls
+    private let changesItems: Bool
+    /// The tables of its files.
+    private let tables: [String]
+    private var isStepping = false
+    private var closesLater = false
+    /// Whether a change has been run to its end.
+    private var isDone = false
+
+    init(
+        _ sql: ItemSQL, _ statement: SQLiteStatement, _ calls: SQLFileCalls, tables: [String], remarks: [String],
+        changesItems: Bool
+    ) {
+        (self.sql, self.statement, self.calls, self.tables) = (sql, statement, calls, tables)
+        (self.remarks, self.changesItems) = (remarks, changesItems)
+        columns = statement.columns.enumerated().map { place, name in
+            Column(
+                name: name,
+                kind: statement.declaredType(place).flatMap { SQLColumnType(rawValue: $0.uppercased()) }?.kind)
+        }
+        isReadOnly = statement.isReadOnly
+        parameters = statement.parameterNames
+    }
+
+    deinit { close() }
+
+    // MARK: Parameters
 
     /// Binds a parameter, counted from 0. A date is bound as text in UTC, an array or a dictionary as JSON, data as a
     /// blob, a boolean as 0 or 1, an integer beyond 64 bits as text.
     ///
     /// - Throws: `SQLError` with `parameter` for a place that is not there, and for a value that is none of SQL.
-    package func bind(_ value: PropertyListValue?, at place: Int) throws(SQLError) {}
+    package func bind(_ value: PropertyListValue?, at place: Int) throws(SQLError) {
+        guard parameters.indices.contains(place) else {
+            throw SQLError(
+                .parameter,
+                "the statement has \(parameters.count.counted("parameter")), and there is a value for number \(place + 1)"
+            )
+        }
+        guard let bound = SQLiteValue(value ?? .null) else {
+            let name = parameters[place] ?? "\(place + 1)"
+            throw SQLError(
+                .parameter, "parameter \(name): the value is not Unicode text, or has a key that is none")
+        }
+        do throws(SQLiteError) { try statement?.bind(bound, at: place) } catch { throw sql.error(error, calls) }
+    }
+
+    /// Binds parameters by their names, with or without the prefix.
+    ///
+    /// - Throws: `SQLError` with `parameter` for a name that is not there, and for a parameter without a value.
+    package func bind(_ values: [String: PropertyListValue]) throws(SQLError) {
+        var bound: Set<Int> = []
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            let places = parameters.indices.filter { place in
+                parameters[place].map { $0 == name || $0.dropFirst() == name[...] } ?? false
+            }
+            if places.isEmpty {
+                let all = parameters.compactMap { $0 }
+                let hint = NearestNames.hint(for: name, among: all.map { String($0.dropFirst()) })
+                throw SQLError(.parameter, "the statement has no parameter '\(name)'\(hint)")
+            }
+            for place in places { try bind(value, at: place) }
+            bound.formUnion(places)
+        }
+        if let missing = parameters.indices.first(where: { !bound.contains($0) }) {
+            throw SQLError(
+                .parameter, "no value is given for the parameter \(parameters[missing] ?? "?\(missing + 1)")")
+        }
+    }
+
+    // MARK: Rows
 
     /// The next row; nil after the last one. NULL is `.null`, a blob `.data`.
     ///
     /// - Throws: `SQLError`, and what ``SQLError`` lists.
-    package func next() throws -> [PropertyListValue]? { nil }
+    package func next() throws -> [PropertyListValue]? {
+        guard try step() else { return nil }
+        var row: [PropertyListValue] = []
+        row.reserveCapacity(columns.count)
+        for place in columns.indices {
+            guard let value = cell(place).value else {
+                throw SQLError(
+                    .failed,
+                    "column \(columns[place].name) of a row is a text that is not UTF-8: cast it to a blob, or use hex")
+            }
+            row.append(value)
+        }
+        return row
+    }
 
     /// Advances to the next row, whose cells are then read by ``cell(_:)``; false after the last one.
-    package func step() throws -> Bool { false }
+    package func step() throws -> Bool {
+        if changesItems {
+            _ = try run()
+            return false
+        }
+        return try stepOnce()
+    }
+
+    private func stepOnce() throws -> Bool {
+        guard let statement else { throw SQLError(.failed, "the statement is closed") }
+        guard !isStepping else {
+            throw SQLError(.failed, "the statement is being run: a function that it calls used it")
+        }
+        try sql.enter()
+        isStepping = true
+        defer {
+            isStepping = false
+            sql.leave()
+            if closesLater { close() }
+        }
+        do throws(SQLiteError) { return try statement.step() } catch { throw sql.thrown(error, calls) }
+    }
 
     /// A value of the current row, in memory that is valid until the next step.
-    package func cell(_ column: Int) -> SQLiteCell { .null }
+    package func cell(_ column: Int) -> SQLiteCell { statement?.cell(column) ?? .null }
 
-    /// Runs a change to its end. Its rows, if any, are ignored.
+    /// Runs a change to its end. Its rows, if any, are ignored. A change of items is a transaction of the store, which
+    /// runs again where another host has changed what it read.
     ///
     /// - Returns: the number of items, or of rows of another table, that were inserted, changed or removed.
     @discardableResult
-    package func run() throws -> Int { 0 }
+    package func run() throws -> Int {
+        guard changesItems else {
+            while try stepOnce() {}
+            return isReadOnly ? 0 : sql.changeCount
+        }
+        if isDone { return 0 }
+        guard let store = sql.store else { throw SQLError(.failed, "the items' store is closed") }
+        if columns.count > 0 {
+            throw SQLError(.denied, "RETURNING is not for items: select them after the change")
+        }
+        let count = try store.transaction(isolation: .serializable) {
+            statement?.reset()
+            let outer = sql.beginChanges()
+            defer { sql.endChanges(outer) }
+            while try stepOnce() {}
+            return try sql.changes.apply(to: store)
+        }
+        isDone = true
+        return count
+    }
 
     /// Starts anew: parameters stay bound.
-    package func reset() {}
+    package func reset() {
+        isDone = false
+        if !isStepping { statement?.reset() }
+    }
 
     /// Frees what it uses; reading further rows is an error.
-    package func close() {}
+    package func close() {
+        if isStepping {
+            closesLater = true
+            return
+        }
+        guard statement != nil else { return }
+        statement = nil
+        sql.removeTables(tables)
+    }
 }

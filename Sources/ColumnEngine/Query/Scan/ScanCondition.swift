@@ -1,0 +1,311 @@
+/// A condition of a scan: a comparison of a field with a value, as SQL compares. It may accept a row too many, where the
+/// reader compares in another way (a value in a box, or of another kind than the condition's), and never one too few.
+package struct ScanCondition {
+    /// A value to compare with.
+    package enum Constant: Sendable, Hashable {
+        case integer(Int64)
+        case real(Double)
+        case text([UInt8])
+    }
+
+    package enum Comparison: Sendable, Hashable { case equal, less, atMost, greater, atLeast }
+
+    package enum Test: Sendable, Hashable {
+        case isAbsent, isPresent
+        case compare(Comparison, Constant)
+        case among([Constant])
+        /// A text begins with ASCII letters, in any case if folded.
+        case begins([UInt8], foldsCase: Bool)
+        /// A date is within a range of seconds since the reference date.
+        case dates(ClosedRange<Double>)
+        case nothing
+    }
+
+    package let field: ItemField
+    package let test: Test
+
+    package init(_ field: ItemField, _ test: Test) { (self.field, self.test) = (field, test) }
+}
+
+extension ScanCondition.Test {
+    /// Whether a cell may satisfy it.
+    @inline(__always)
+    func accepts(_ cell: UnsafePointer<Cell>) -> Bool {
+        switch self {
+        case .nothing: return false
+        case .isAbsent: return cell.pointee.isAbsent || Self.isNaN(cell.pointee)
+        case .isPresent: return !cell.pointee.isAbsent
+        case .compare(let comparison, let constant):
+            if cell.pointee.isAbsent { return false }
+            guard let order = Self.order(cell, constant) else { return true }
+            switch comparison {
+            case .equal: return order == 0
+            case .less: return order < 0
+            case .atMost: return order <= 0
+            case .greater: return order > 0
+            case .atLeast: return order >= 0
+            }
+        case .among(let constants):
+            if cell.pointee.isAbsent { return false }
+            return constants.contains { Self.order(cell, $0).map { $0 == 0 } ?? true }
+        case .begins(let prefix, let foldsCase):
+            if cell.pointee.isAbsent { return false }
+            return cell.pointee.isText ? Self.begins(Cell.text(at: cell), prefix, foldsCase) : true
+        case .dates(let range):
+            if cell.pointee.isAbsent { return false }
+            return cell.pointee.kind == .date ? Self.isWithin(cell.pointee.realValue, range) : true
+        }
+    }
+
+    /// Dates whose years have another number of digits are in another order as texts.
+    @inline(__always)
+    static func isWithin(_ seconds: Double, _ range: ClosedRange<Double>) -> Bool {
+        range.contains(seconds) || seconds < -62_000_000_000 || seconds > 252_000_000_000
+    }
+
+    private static func isNaN(_ cell: Cell) -> Bool {
+        switch cell.kind {
+        case .real, .single: CellOrder.number(cell).isNaN
+        default: false
+        }
+    }
+
+    /// The order of a cell and a constant of its kind; nil for others.
+    @inline(__always)
+    private static func order(_ cell: UnsafePointer<Cell>, _ constant: ScanCondition.Constant) -> Int? {
+        switch (cell.pointee.kind, constant) {
+        case (.shortText, .text(let text)), (.longText, .text(let text)):
+            return text.withUnsafeBufferPointer { CellOrder.compareText(Cell.text(at: cell), $0) }
+        case (.integer, .integer(let other)):
+            let number = cell.pointee.integerValue
+            return number < other ? -1 : number > other ? 1 : 0
+        case (.integer, .real(let other)), (.real, .real(let other)), (.single, .real(let other)):
+            return CellOrder.compare(cell.pointee, .real(other))
+        case (.real, .integer(let other)), (.single, .integer(let other)):
+            return CellOrder.compare(cell.pointee, .integer(other))
+        case (.no, .integer(let other)): return other == 0 ? 0 : other > 0 ? -1 : 1
+        case (.yes, .integer(let other)): return other == 1 ? 0 : other > 1 ? -1 : 1
+        default: return nil
+        }
+    }
+
+    /// Bytes beyond ASCII may be the other case of an ASCII letter.
+    private static func begins(_ text: UnsafeBufferPointer<UInt8>, _ prefix: [UInt8], _ foldsCase: Bool) -> Bool {
+        for place in prefix.indices {
+            guard place < text.count else { return false }
+            if text[place] >= 0x80 { return foldsCase }
+            let isSame = foldsCase ? folded(text[place]) == folded(prefix[place]) : text[place] == prefix[place]
+            if !isSame { return false }
+        }
+        return true
+    }
+
+    @inline(__always)
+    private static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+}
+
+/// A condition with what it reads, valid until the store changes.
+struct ScanFilter {
+    private enum Pass {
+        case integers(NumberView, ClosedRange<Int64>)
+        case reals(NumberView, ClosedRange<Double>)
+        case dates(NumberView, ClosedRange<Double>)
+        /// One of many integers, ascending.
+        case members(NumberView, [Int64])
+        case validity(NumberView, isPresent: Bool)
+        case codes(UnsafePointer<UInt32>, [Bool])
+        case cells(UnsafePointer<Cell>)
+        case rows
+        case all, none
+    }
+
+    private let pass: Pass
+    private let condition: ScanCondition
+
+    init(_ condition: ScanCondition, _ store: ColumnStore) {
+        self.condition = condition
+        let test = condition.test
+        switch store.view(condition.field) {
+        case .absent: pass = test == .isAbsent ? .all : .none
+        case .numbers(let numbers): pass = Self.pass(numbers, test)
+        case .codes(let codes, let dictionary):
+            // Tested once for each distinct value.
+            pass = .codes(
+                codes,
+                dictionary.cells.map {
+                    var cell = $0
+                    return test.accepts(&cell)
+                })
+        case .cells(let cells): pass = .cells(cells)
+        case .mappedTexts, .rows: pass = .rows
+        }
+    }
+
+    private static func pass(_ numbers: NumberView, _ test: ScanCondition.Test) -> Pass {
+        switch (test, numbers.kind) {
+        case (.nothing, _): return .none
+        // A real may be NaN, which is NULL.
+        case (.isAbsent, .real): return .rows
+        case (.isAbsent, _): return .validity(numbers, isPresent: false)
+        case (.isPresent, _): return .validity(numbers, isPresent: true)
+        case (.compare(let comparison, let constant), .integer):
+            return range(comparison, constant).map { .integers(numbers, $0) } ?? unknown(constant)
+        case (.compare(let comparison, let constant), .real):
+            return realRange(comparison, constant).map { .reals(numbers, $0) } ?? unknown(constant)
+        case (.dates(let range), .date): return .dates(numbers, range)
+        case (.among(let constants), .integer): return Self.members(constants).map { .members(numbers, $0) } ?? .rows
+        case (.among, .real): return .rows
+        default: return .validity(numbers, isPresent: true)
+        }
+    }
+
+    /// The integers of a list; nil if it has texts, which the reader compares.
+    private static func members(_ constants: [ScanCondition.Constant]) -> [Int64]? {
+        var members: [Int64] = []
+        for constant in constants {
+            switch constant {
+            case .integer(let number): members.append(number)
+            case .real(let number): if let number = Int64(exactly: number) { members.append(number) }
+            case .text: return nil
+            }
+        }
+        return members.sorted()
+    }
+
+    /// A text is compared with numbers by the reader; no other number is out of range.
+    private static func unknown(_ constant: ScanCondition.Constant) -> Pass {
+        if case .text = constant { .all } else { .none }
+    }
+
+    /// The integers that satisfy a comparison; nil for none, and for a text.
+    private static func range(
+        _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
+    ) -> ClosedRange<Int64>? {
+        let low: Int64
+        let high: Int64
+        switch constant {
+        case .integer(let number): (low, high) = (number, number)
+        case .real(let number):
+            if number.isNaN { return nil }
+            // The integers on both sides of the real.
+            guard let below = Int64(exactly: number.rounded(.down)), let above = Int64(exactly: number.rounded(.up))
+            else {
+                let isAll =
+                    number < 0 ? [.greater, .atLeast].contains(comparison) : [.less, .atMost].contains(comparison)
+                return isAll ? .min ... .max : nil
+            }
+            if below != above {
+                switch comparison {
+                case .equal: return nil
+                case .less, .atMost: return .min...below
+                case .greater, .atLeast: return above ... .max
+                }
+            }
+            (low, high) = (below, above)
+        case .text: return nil
+        }
+        switch comparison {
+        case .equal: return low...high
+        case .less: return low == .min ? nil : .min...(low - 1)
+        case .atMost: return .min...high
+        case .greater: return high == .max ? nil : (high + 1) ... .max
+        case .atLeast: return low ... .max
+        }
+    }
+
+    /// The same for reals.
+    private static func realRange(
+        _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
+    ) -> ClosedRange<Double>? {
+        let infinity = Double.infinity
+        let bound: Double
+        switch constant {
+        // A real near it may be less or more than a large integer: it counts as both.
+        case .integer(let number):
+            bound = Double(number)
+            if number.magnitude >= 1 << 53 {
+                switch comparison {
+                case .equal: return bound...bound
+                case .less, .atMost: return -infinity...bound
+                case .greater, .atLeast: return bound...infinity
+                }
+            }
+        case .real(let number): bound = number
+        case .text: return nil
+        }
+        if bound.isNaN { return nil }
+        switch comparison {
+        case .equal: return bound...bound
+        case .less: return bound == -infinity ? nil : -infinity...bound.nextDown
+        case .atMost: return -infinity...bound
+        case .greater: return bound == infinity ? nil : bound.nextUp...infinity
+        case .atLeast: return bound...infinity
+        }
+    }
+
+    // MARK: Testing
+
+    @inline(__always)
+    private static func contains(_ members: UnsafeBufferPointer<Int64>, _ number: Int64) -> Bool {
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low] == number
+    }
+
+    /// Moves the rows that may satisfy the condition to the front, in order.
+    ///
+    /// - Returns: their number.
+    func keep(_ rows: SelectionVector, _ store: ColumnStore) -> Int {
+        switch pass {
+        case .all: return rows.count
+        case .none: return 0
+        case .integers(let numbers, let range):
+            let values = numbers.integers
+            let (lower, upper) = (range.lowerBound, range.upperBound)
+            return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) && numbers.isPresent($0) }
+        case .reals(let numbers, let range):
+            let values = numbers.reals
+            let (lower, upper) = (range.lowerBound, range.upperBound)
+            return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) && numbers.isPresent($0) }
+        case .dates(let numbers, let range):
+            return rows.keep {
+                numbers.isPresent($0) && ScanCondition.Test.isWithin(numbers.reals[Int($0)], range)
+            }
+        case .members(let numbers, let members):
+            return members.withUnsafeBufferPointer { members in
+                rows.keep { numbers.isPresent($0) && Self.contains(members, numbers.integers[Int($0)]) }
+            }
+        case .validity(let numbers, let isPresent): return rows.keep { numbers.isPresent($0) == isPresent }
+        case .codes(let codes, let verdicts):
+            return verdicts.withUnsafeBufferPointer { verdicts in rows.keep { verdicts[Int(codes[Int($0)])] } }
+        case .cells(let cells):
+            let test = condition.test
+            return rows.keep { test.accepts(cells + Int($0)) }
+        case .rows:
+            let (test, field) = (condition.test, condition.field)
+            if field == store.table.keyField {
+                return rows.keep { row in
+                    store.table.withKey(row) { text in
+                        var cell = Cell.temporary(text)
+                        return test.accepts(&cell)
+                    }
+                }
+            }
+            return rows.keep {
+                var cell = store.table.cell($0, field)
+                return test.accepts(&cell)
+            }
+        }
+    }
+}
+
+extension Cell {
+    /// A cell that points to a caller's bytes.
+    static func temporary(_ text: UnsafeBufferPointer<UInt8>) -> Cell {
+        if text.count <= shortTextLimit { return shortText(text) }
+        return text.baseAddress.map { longText($0, count: text.count) } ?? Cell(.shortText)
+    }
+}

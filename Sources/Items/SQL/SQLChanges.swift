@@ -1,0 +1,149 @@
+import ColumnEngine
+import PropertyList
+import SQLite
+
+/// The changes of items that a statement asks for: collected while it scans, and made when it has ended, so that no change
+/// disturbs the scan.
+struct SQLChanges {
+    private struct Change {
+        let kind: SQLiteChange.Kind
+        let ignoresConflicts: Bool
+        /// By column; none for one that stays.
+        let values: [(column: Int, value: SQLiteValue)]
+    }
+
+    private var changes: [Change] = []
+    private var shape: SQLColumns?
+
+    var count: Int { changes.count }
+
+    /// Records a change.
+    ///
+    /// - Throws: `SQLError` for a column that is not changed by statements.
+    mutating func add(_ change: SQLiteChange, _ shape: SQLColumns, _ store: ColumnStore) throws {
+        self.shape = shape
+        if change.replaces {
+            throw SQLError(.denied, "items are not replaced by an insert: update those that are there")
+        }
+        var values: [(column: Int, value: SQLiteValue)] = []
+        var isInsert = false
+        switch change.kind {
+        case .remove: break
+        case .insert: isInsert = true
+        case .update: break
+        }
+        for column in shape.columns.indices where column < change.values.count && !change.values.isUnchanged(column) {
+            let cell = change.values[column]
+            if isInsert, case .null = cell { continue }
+            guard let field = shape.columns[column].field else {
+                throw SQLError(.denied, "position is not assigned: items:moveItem(from, to) moves an item")
+            }
+            if field == store.keyField, case .update(let row) = change.kind {
+                if isKey(cell, of: row, store) { continue }
+                throw SQLError(.denied, "itemKey is read-only: an item gets its key when it is created and keeps it")
+            }
+            values.append((column, SQLiteValue(copying: cell)))
+        }
+        changes.append(Change(kind: change.kind, ignoresConflicts: change.ignoresConflicts, values: values))
+    }
+
+    private func isKey(_ cell: SQLiteCell, of row: Int64, _ store: ColumnStore) -> Bool {
+        guard case .text(let text) = cell, let row = UInt32(exactly: row) else { return false }
+        return store.withKey(row) { $0.elementsEqual(text) }
+    }
+
+    /// Makes the changes.
+    ///
+    /// - Returns: the number of items.
+    /// - Throws: `StoreError`, `SQLError`, errors of observers: the caller's transaction takes all of them back.
+    func apply(to store: ItemStore) throws -> Int {
+        guard let shape else { return 0 }
+        return try store.performBulkChange {
+            var count = 0
+            for change in changes {
+                if Interruption.isDueAtStep { throw WorkStopped() }
+                switch change.kind {
+                case .insert: count += try insert(change, shape, store) ? 1 : 0
+                case .remove(let row):
+                    guard let row = UInt32(exactly: row) else { continue }
+                    try store.remove(row: row)
+                    count += 1
+                case .update(let row):
+                    guard let row = UInt32(exactly: row) else { continue }
+                    for (column, value) in change.values {
+                        guard let field = shape.columns[column].field else { continue }
+                        try store.set(row, field, try Self.value(value, shape.columns[column], field, store.columns))
+                    }
+                    count += 1
+                }
+            }
+            return count
+        }
+    }
+
+    /// - Returns: false for an item whose key is there already, and that the statement leaves then.
+    private func insert(_ change: Change, _ shape: SQLColumns, _ store: ItemStore) throws -> Bool {
+        let draft = try store.beginItem()
+        do {
+            for (column, value) in change.values {
+                guard let field = shape.columns[column].field,
+                    let made = try Self.value(value, shape.columns[column], field, store.columns)
+                else { continue }
+                try draft.set(made, for: field)
+            }
+            _ = try store.insertReference(draft)
+            return true
+        } catch {
+            draft.discard()
+            if change.ignoresConflicts, case .duplicateKey? = (error as? StoreError)?.code { return false }
+            throw error
+        }
+    }
+
+    // MARK: Values
+
+    /// The value of a field that a value of SQL stands for: as the field is declared, or as its values are.
+    private static func value(
+        _ value: SQLiteValue, _ column: SQLColumns.Column, _ field: ItemField, _ store: ColumnStore
+    ) throws(SQLError) -> PropertyListValue? {
+        let plain: PropertyListValue
+        switch value {
+        case .null: return nil
+        case .integer(let number):
+            if column.type == .boolean, number == 0 || number == 1 { return .boolean(number == 1) }
+            plain = .integer(number)
+        case .real(let number): plain = .real(number)
+        case .blob(let bytes): plain = .data(bytes)
+        case .text(let bytes):
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw SQLError(.failed, "\(column.name): the text is not UTF-8: cast it to a blob")
+            }
+            return self.value(text, column, store.schema.kind(field)?.kind)
+        }
+        return plain
+    }
+
+    private static func value(_ text: String, _ column: SQLColumns.Column, _ kind: FieldKind?) -> PropertyListValue {
+        switch column.type {
+        case .moment, .day: if let date = SQLDate.date(text) { return .date(date) }
+        case .array, .dictionary:
+            if let value = try? PropertyListValue(json: Array(text.utf8)) { return value }
+        case .integer, .number: if let number = Int128(text), Int64(text) == nil { return .wideInteger(number) }
+        default: if kind == .date, let date = SQLDate.date(text) { return .date(date) }
+        }
+        return .string(text)
+    }
+}
+
+extension SQLiteValue {
+    fileprivate init(copying cell: SQLiteCell) {
+        self =
+            switch cell {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let bytes): .text(Array(bytes))
+            case .blob(let bytes): .blob(Array(bytes))
+            }
+    }
+}

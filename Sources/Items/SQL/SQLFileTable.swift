@@ -1,0 +1,43 @@
+import ColumnEngine
+import PropertyList
+
+/// A file's rows as a table: read by the import's readers into columns of their own, like those of the items.
+///
+/// Columns, and not rows of SQLite: they take a third of the memory, a scan reads no more than the columns that a
+/// statement uses, and a join looks up rows as it does in the items.
+struct SQLFileTable {
+    let table: SQLRowTable
+    /// What was left out or carried differently.
+    let remarks: [String]
+
+    /// Reads a file.
+    ///
+    /// - Throws: `SQLError` for options; errors of the host, and of the import.
+    init(_ call: SQLFileCalls.Call, _ files: any SQLFiles) throws {
+        var options = try ItemFileOptions(call.format, json: call.options, of: call.format.rawValue)
+        let store = ItemStore(schema: ItemSchema())
+        store.history.commits = 1
+        store.history.bytes = 0
+        var remarks: [String] = []
+        var kinds: String?
+        options.onKinds = { kinds = $0 }
+        try files.withFile(call.path) { file in
+            let report = try store.importItems(file, path: call.path, options)
+            remarks = report.remarks.filter { $0.kind != .noName }.map { "\(call.path): \($0.description)" }
+        }
+        if let kinds { remarks.insert(kinds, at: 0) }
+        self.remarks = remarks
+        let columns = store.columns
+        var fields: [ItemField] = []
+        for name in columns.visibleFieldNames {
+            guard let field = columns.existingField(named: name), field != columns.keyField else { continue }
+            fields.append(field)
+        }
+        columns.prepareColumns(fields)
+        let days = Set(fields.filter { columns.haveNoTimes($0) })
+        var names: [ItemField: String] = [:]
+        if let key = options.keyField, let field = columns.existingField(named: key) { names[field] = "itemKey" }
+        let shape = SQLColumns(columns, fields, hasPosition: false, days: days, names: names)
+        table = SQLRowTable(call.text, columns, shape)
+    }
+}
