@@ -10,7 +10,8 @@ extension ScriptHost {
     package static var standardModules: [any ScriptModule.Type] {
         [
             AppModule.self, DefaultsModule.self, NotificationsModule.self, BundleModule.self, ItemModule.self,
-            ImageModule.self, ItemStatisticsModule.self, FileSystemModule.self, CSVModule.self, JSONModule.self,
+            ImageModule.self, ItemStatisticsModule.self, SQLModule.self, FileSystemModule.self, CSVModule.self,
+            JSONModule.self,
             SQLiteModule.self, PlistModule.self, ArchiverModule.self, TimerModule.self, LogModule.self,
             ProgressModule.self,
         ]

@@ -19,6 +19,27 @@ package enum DatabaseFile {
     ///
     /// - Throws: `FileError`, `SQLiteError`.
     package static func open(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws -> SQLiteDatabase {
+        let place = try place(host, path, isReadOnly: isReadOnly)
+        do throws(SQLiteError) {
+            let database = try SQLiteDatabase(
+                path: place.path, folder: place.folder, temporaryFolder: place.temporaryFolder, isReadOnly: isReadOnly)
+            database.limitValues(toMemory: host.state.memory.limit)
+            return database
+        } catch {
+            // A log beside the database is read by way of a file of SQLite's own, which it may not make here.
+            guard isReadOnly, [.cannotOpen, .readOnly, .inputOutput].contains(error.code),
+                let copy = try DatabaseCopy(host, place.path).open()
+            else { throw error }
+            copy.limitValues(toMemory: host.state.memory.limit)
+            return copy
+        }
+    }
+
+    /// Opens the folder of a database; for writing, a missing one is created.
+    ///
+    /// - Returns: the place, whose descriptors are closed by whoever opens the database.
+    /// - Throws: `FileError`.
+    static func place(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws -> SQLitePlace {
         let access = isReadOnly ? FenceAccess.read : .readWrite
         let layer = host.fence.layer
         try host.askConsent(path, access)
@@ -41,22 +62,10 @@ package enum DatabaseFile {
                 try host.fence.check(path + "-wal", .read)
             }
         }
-        let absolute = PathText.absolute(path, from: host.fence.base)
-        do throws(SQLiteError) {
-            isTaken = true
-            let temporary = Glibc.open(host.container.tmp, cubby_open_path | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            let database = try SQLiteDatabase(
-                path: absolute, folder: folder, temporaryFolder: temporary, isReadOnly: isReadOnly)
-            database.limitValues(toMemory: host.state.memory.limit)
-            return database
-        } catch {
-            // A log beside the database is read by way of a file of SQLite's own, which it may not make here.
-            guard isReadOnly, [.cannotOpen, .readOnly, .inputOutput].contains(error.code),
-                let copy = try DatabaseCopy(host, absolute).open()
-            else { throw error }
-            copy.limitValues(toMemory: host.state.memory.limit)
-            return copy
-        }
+        isTaken = true
+        let temporary = Glibc.open(host.container.tmp, cubby_open_path | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        return SQLitePlace(
+            path: PathText.absolute(path, from: host.fence.base), folder: folder, temporaryFolder: temporary)
     }
 
     /// Runs a body that changes a database, in its own transaction.

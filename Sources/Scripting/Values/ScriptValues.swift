@@ -206,6 +206,7 @@ extension UIDValue: LuaInstance { package static let luaName = "UID" }
 extension PredicateValue: LuaInstance { package static let luaName = "Predicate" }
 extension ItemQuery: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Query" }
 extension ItemGroup: LuaInstance, LuaRepresentable { @usableFromInline package static let luaName = "Group" }
+extension SQLRows: LuaInstance { package static let luaName = "Rows" }
 extension Hook: LuaInstance { package static let luaName = "Hook" }
 extension ProgressBar: LuaInstance { package static let luaName = "Progress" }
 extension NotificationToken: LuaInstance { package static let luaName = "Observer" }

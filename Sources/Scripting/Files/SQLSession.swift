@@ -1,0 +1,201 @@
+import Application
+import CPlatform
+import Files
+package import Items
+import Logging
+package import Lua
+import PropertyList
+package import SQLite
+import Wording
+
+/// SQL of a host: one connection for its scripts, its prompts and its commands.
+extension ScriptHost {
+    /// Makes the host's connection, with files behind the fence.
+    func makeSQL() -> ItemSQL {
+        let sql = ItemSQL(items, FencedSQLFiles(self))
+        sql.memoryLimit = state.memory.limit
+        return sql
+    }
+
+    /// Prepares a statement.
+    ///
+    /// - Throws: `StatementError`; errors of files.
+    package func prepare(_ text: String) throws -> SQLStatement {
+        try explaining(text) { try sql.prepare(text) }
+    }
+
+    /// Runs a body that works on a statement: its errors get the statement's text.
+    package func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLError {
+            throw StatementError(error, in: text, names: error.code == .syntax ? sql.names : SQLNames())
+        }
+    }
+}
+
+/// An error of a SQL statement, with its text, for display.
+package struct StatementError: Error, LuaErrorDetails, CustomStringConvertible {
+    package let error: SQLError
+    /// The problem with the names that a misspelt one is near to, without the place.
+    package let message: String
+    /// The line of the statement with the place, and a caret below it; nil without a place.
+    package let excerpt: String?
+    /// The place: line and column from 1.
+    private let place: (line: Int, column: Int)?
+    private let isOneLine: Bool
+
+    init(_ error: SQLError, in text: String, names: SQLNames) {
+        self.error = error
+        message = error.message + SQLHint.text(for: error.message, names)
+        let bytes = Array(text.utf8)
+        guard let offset = error.offset, (0...bytes.count).contains(offset) else {
+            (excerpt, place, isOneLine) = (nil, nil, true)
+            return
+        }
+        let start = bytes[..<offset].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        let end = bytes[offset...].firstIndex(of: 0x0A) ?? bytes.count
+        let before = String(decoding: bytes[start..<offset], as: UTF8.self)
+        let line = before + String(decoding: bytes[offset..<end], as: UTF8.self)
+        place = (bytes[..<start].count { $0 == 0x0A } + 1, before.count + 1)
+        isOneLine = !bytes.contains(0x0A)
+        let shown = SourceExcerpt(line, marking: before.count..<before.count + 1)
+        excerpt = shown.map { "    \($0.text)\n    \($0.marks ?? "")" }
+    }
+
+    /// The message, the place, and the excerpt.
+    package var description: String {
+        var text = "sql: \(message)"
+        if let place {
+            text += isOneLine ? " (column \(place.column))" : " (line \(place.line), column \(place.column))"
+        }
+        return excerpt.map { "\(text)\n\($0)" } ?? text
+    }
+
+    package var luaDomain: String { "SQL" }
+    package var luaCode: LuaErrorCode { .word(error.code.rawValue) }
+    package var isScriptsFault: Bool { [.syntax, .incomplete, .denied, .parameter].contains(error.code) }
+}
+
+/// "Did you mean" for a name that SQLite does not find.
+private enum SQLHint {
+    /// The end of a message; empty without a hint.
+    static func text(for message: String, _ names: SQLNames) -> String {
+        guard !message.contains("did you mean") else { return "" }
+        func word(after start: String) -> String? {
+            guard message.hasPrefix(start) else { return nil }
+            let name = message.dropFirst(start.count).prefix { !$0.is(" ") && !$0.is(";") }
+            return name.isEmpty ? nil : String(name)
+        }
+        if let name = word(after: "no such column: ") {
+            let column = name.split(separator: ".").last.map(String.init) ?? name
+            return NearestNames.hint(for: column, among: NameSet(names.tables.values.flatMap { $0 }).sorted())
+        }
+        if let name = word(after: "no such table: ") {
+            return NearestNames.hint(for: name, among: names.tables.keys.sorted())
+        }
+        if let name = word(after: "no such function: ") {
+            return NearestNames.hint(for: name, among: names.functions)
+        }
+        if let name = word(after: "near \""), message.hasSuffix(": syntax error"),
+            let quote = name.lastIndex(of: "\"")
+        {
+            return NearestNames.hint(for: name[..<quote].lowercased(), among: keywords)
+        }
+        return ""
+    }
+
+    /// The words between the parts of a statement, whose spelling the grammar depends on.
+    private static let keywords = [
+        "between", "delete", "distinct", "explain", "from", "group", "having", "inner", "insert", "into", "join",
+        "left", "limit", "offset", "order", "outer", "select", "union", "update", "using", "values", "where", "with",
+    ]
+}
+
+/// The files of SQL's statements, behind the fence. A path in a statement's text is no consent.
+private final class FencedSQLFiles: SQLFiles {
+    private unowned let host: ScriptHost
+
+    init(_ host: ScriptHost) { self.host = host }
+
+    func withFile(_ path: String, _ body: (ImportFile) throws -> Void) throws {
+        try FileInput.read(host, path) { try body(ImportFile($0, $1)) }.get()
+    }
+
+    func databasePlace(_ path: String, isReadOnly: Bool) throws -> SQLitePlace {
+        try DatabaseFile.place(host, path, isReadOnly: isReadOnly)
+    }
+}
+
+/// What a statement gives.
+package enum SQLResult {
+    case rows(SQLRows)
+    /// The number of items, or of rows of another table, that were inserted, changed or deleted.
+    case changes(Int)
+}
+
+/// Runs statements for scripts and prompts.
+extension ScriptHost {
+    /// Runs a statement whose parameters are bound, to its end.
+    ///
+    /// - Throws: `SQLError`, `LuaError` beyond the limit of memory, and what a change throws.
+    package func run(_ statement: SQLStatement) throws -> SQLResult {
+        guard !statement.columns.isEmpty else {
+            if !statement.isReadOnly { lifeCycle.saver.commitBeforeTransaction() }
+            return .changes(try statement.run())
+        }
+        let rows = SQLRows(columns: statement.columns.map(\.name))
+        let columns = rows.columns.indices
+        var growth = 0
+        while try statement.step() {
+            for column in columns { rows.append(statement.cell(column)) }
+            growth += rows.endRow()
+            guard growth > 1 << 18 else { continue }
+            try admit(growth)
+            growth = 0
+        }
+        return .rows(rows)
+    }
+
+    /// Checks that there is room for as much again as rows have just taken.
+    private func admit(_ bytes: Int) throws(LuaError) {
+        guard Int64(bytes) > cubby_work_capacity() else { return }
+        // Rows that no script has any more.
+        runtime.returnMemory()
+        guard Int64(bytes) > cubby_work_capacity() else { return }
+        throw LuaError(
+            .memory, "not enough memory: the statement's rows need more than the limit; sql.each reads them one by one")
+    }
+
+    /// Runs a statement without parameters, as an entry of a prompt.
+    ///
+    /// - Returns: its rows, or the number of changes, as a value of Lua.
+    package func runEntry(sql text: String) throws -> LuaValue {
+        try explaining(text) {
+            let statement = try sql.prepare(text)
+            defer { statement.close() }
+            report(statement.remarks)
+            if let name = statement.parameters.first {
+                throw SQLError(
+                    .parameter, "the parameter \(name ?? "?") has no value at the prompt: sql(text, value) gives it one"
+                )
+            }
+            switch try run(statement) {
+            case .rows(let rows): return rows.luaValue(in: state)
+            case .changes(let count): return .integer(Int64(count))
+            }
+        }
+    }
+
+    /// Says what was left out of a statement's files, or carried differently.
+    package func report(_ remarks: [String]) { for remark in remarks { logger.warning("\(remark)") } }
+
+    /// The value of a cell; nil for NULL.
+    package func luaValue(of cell: SQLiteCell) -> LuaValue {
+        switch cell {
+        case .null: .nil
+        case .integer(let number): .integer(number)
+        case .real(let number): .number(number)
+        case .text(let bytes): .string(LuaString(Array(bytes)))
+        case .blob(let bytes): values.datas.value(DataValue(Array(bytes)))
+        }
+    }
+}
