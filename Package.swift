@@ -174,7 +174,7 @@ let package = Package(
             name: "REPL",
             dependencies: [
                 "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList",
-                "Files", "CPlatform", "Wording",
+                "SQLite", "Files", "CPlatform", "Wording",
             ]),
         .target(
             name: "DebugAdapter",

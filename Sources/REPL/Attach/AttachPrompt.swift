@@ -35,6 +35,8 @@ final class AttachPrompt: ConsoleOwner {
     private var hasReportedSuspension = false
     /// Checks entries for completeness; nothing runs in it.
     private let state: LuaState
+    /// Tells whether entries of SQL are whole.
+    private let sql = SQLGrammar()
     /// The number of the next Lua entry.
     private var nextNumber = 1
     /// The names of the host's globals.
@@ -85,7 +87,7 @@ final class AttachPrompt: ConsoleOwner {
 
     private var services: EditorServices {
         var services = EditorServices()
-        services.completeness = { [state] in Evaluator.completeness(of: $0, in: state) }
+        services.completeness = { [state, sql] in Evaluator.completeness(of: $0, in: state, sql.connection) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         // Files are completed here, everything else by the host.
         services.complete = { FileCompletion().result($0, cursor: $1) }
@@ -103,7 +105,9 @@ final class AttachPrompt: ConsoleOwner {
             console.margin(of: text, number: nextNumber) { names.contains($0) }
         }
         guard !palette.isEmpty else { return services }
-        services.highlight = { [unowned self] text in LuaHighlighter.spans(text) { names.contains($0) } }
+        services.highlight = { [unowned self] text in
+            EntryHighlighter.spans(text, in: state) { names.contains($0) }
+        }
         return services
     }
 

@@ -19,8 +19,11 @@ struct Completer {
         let cursor = min(max(cursor, 0), bytes.count)
         let before = Array(bytes[..<cursor])
         if let result = CommandCompletion(self).complete(before) { return result }
-        let lua = LuaText(bytes: before)
         let after = cursor < bytes.count ? bytes[cursor] : nil
+        if SQLEntry.isLikely(String(decoding: before, as: UTF8.self), isDefined: isDefined, in: host.state) {
+            return SQLCompletion(host, before: before, after: after).result
+        }
+        let lua = LuaText(bytes: before)
         if let last = lua.all.last {
             if case .comment(isClosed: false) = last.kind { return nil }
             if case .string(isClosed: false) = last.kind {
@@ -38,6 +41,10 @@ struct Completer {
             lua.isToken(count - 1, ".") || lua.isToken(count - 1, ":")
             ? members(resolver, word, count - 1, after) : names(resolver, word, count, after)
         return result(candidates, start..<cursor)
+    }
+
+    private func isDefined(_ name: String) -> Bool {
+        !host.state.globals[name].isNil || locals.map { !$0[name].isNil } ?? false
     }
 
     func result(_ candidates: [CompletionCandidate], _ range: Range<Int>) -> CompletionResult? {

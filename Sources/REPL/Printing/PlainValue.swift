@@ -1,6 +1,7 @@
 import Items
 import Lua
 import PropertyList
+import SQLite
 import Scripting
 
 /// A value that any format can represent: without Lua's identities, functions and cycles.
@@ -64,6 +65,7 @@ struct PlainValues {
         case .query(let query):
             guard let items = try? query.all() else { return .other("query") }
             return .array(items.map(plain))
+        case .rows(let rows): return plain(rows)
         case .date(let date): return .date(date)
         case .wideInteger(let number): return .integer(number)
         case .contents(let contents): return plain(contents, &seen)
@@ -98,6 +100,24 @@ struct PlainValues {
         if entries.isEmpty { return .array(elements) }
         entries.sort { $0.key < $1.key }
         return .object(elements.enumerated().map { (String($0.offset + 1), $0.element) } + entries)
+    }
+
+    /// The rows of a statement, with all columns in its order.
+    private func plain(_ rows: SQLRows) -> PlainValue {
+        .array(
+            (0..<rows.count).map { row in
+                .object(
+                    rows.columns.enumerated().map { column, name in
+                        rows.withCell(row, column) { cell in
+                            switch cell {
+                            case .null: (name, .null)
+                            case .integer(let number): (name, .integer(Int128(number)))
+                            case .real(let number): (name, .number(number))
+                            case .text(let bytes), .blob(let bytes): (name, .string(Array(bytes)))
+                            }
+                        }
+                    })
+            })
     }
 
     /// An item's fields, those of the domain first.

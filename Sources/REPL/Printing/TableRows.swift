@@ -10,6 +10,8 @@ protocol TableRows {
     var count: Int { get }
     /// The fields that the query names, which are shown first.
     var asked: [String] { get }
+    /// Whether the order of the columns is that of the rows, and all are shown.
+    var hasOwnOrder: Bool { get }
     /// The fields that some of the rows have, each once, in order of preference.
     func names(in rows: Range<Int>) -> [String]
     /// A field of a row; nil where absent.
@@ -20,6 +22,10 @@ protocol TableRows {
     func record(_ row: Int, columns: Int) -> String?
     /// The row's picture in `ItemRows.thumbnailColumns` cells; nil without one.
     func thumbnail(_ row: Int) -> String?
+}
+
+extension TableRows {
+    var hasOwnOrder: Bool { false }
 }
 
 /// A field of a row, for display.
@@ -244,4 +250,43 @@ struct RecordRows: TableRows {
         default: printer.describe(value)
         }
     }
+}
+
+/// The rows of a SQL statement as those of a table, with all columns in the statement's order.
+struct StatementRows: TableRows {
+    let count: Int
+    let asked: [String] = []
+    let hasOwnOrder = true
+    private let rows: SQLRows
+    private let places: NameTable<Int>
+
+    init(_ rows: SQLRows) {
+        self.rows = rows
+        count = rows.count
+        var places = NameTable<Int>()
+        for (place, name) in rows.columns.enumerated() { places[name] = place }
+        self.places = places
+    }
+
+    func names(in shown: Range<Int>) -> [String] { rows.columns }
+
+    func cell(_ row: Int, _ name: String) -> TableCell? {
+        guard let column = places[name] else { return nil }
+        // NULL is no text that moves a column of numbers to the left.
+        let isNumber = rows.isNumber(row, column) || rows.isNull(row, column)
+        return TableCell(text: rows.shownText(row, column), isNumber: isNumber)
+    }
+
+    func isRemoved(_ row: Int) -> Bool { false }
+
+    func record(_ row: Int, columns: Int) -> String? {
+        let fields = rows.columns.enumerated().map { column, name in
+            let text = rows.shownText(row, column)
+            let isText = !rows.isNumber(row, column) && !rows.isNull(row, column)
+            return (name, isText ? RecordText.value(text, limit: 2000) : text)
+        }
+        return RecordText.text(fields, columns: columns)
+    }
+
+    func thumbnail(_ row: Int) -> String? { nil }
 }

@@ -120,6 +120,10 @@ struct TableLayout {
     init(_ rows: any TableRows, in shown: Range<Int>, chosen: [String] = []) {
         let found = rows.names(in: shown)
         known = NameSet(found)
+        guard !rows.hasOwnOrder else {
+            (names, isChosen) = (found, false)
+            return
+        }
         let asked = rows.asked.filter(known.contains)
         let isAsked = NameSet(asked)
         var (differing, equal): ([String], [String]) = ([], [])

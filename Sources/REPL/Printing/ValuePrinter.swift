@@ -19,7 +19,7 @@ package struct ValuePrinter {
     /// Whether the output is a terminal: formats for other programs are escaped there, too.
     var isForTerminal = StandardStream.output.isTerminal
     /// Whether limits are off: `full(x)`.
-    var isUnlimited = false
+    package var isUnlimited = false
     /// Whether the output is for no screen, as in a pipe: nothing is truncated or wrapped, and there are no times.
     package var isWhole = false
     /// Whether the prompt's pager, with its commands, shows results longer than the screen.
@@ -78,6 +78,7 @@ package struct ValuePrinter {
                     let rows = try ItemRows(query, record: record)
                     lines.append(table(rows, seconds + MonotonicTime.now().seconds(since: start), &printed))
                 } catch { lines.append(VisibleText.escaped("query: \(error)")) }
+            case .rows(let rows): lines.append(table(StatementRows(rows), seconds, &printed))
             case .image(let image): lines.append(picture(image, value))
             default:
                 if values.count == 1, case .table(let table) = value, let rows = RecordRows(table, self, host) {
@@ -95,7 +96,10 @@ package struct ValuePrinter {
     /// A table's text; stores the table in `printed` if the pager can show more.
     private func table(_ rows: any TableRows, _ seconds: Double, _ printed: inout PrintedValues) -> String {
         printed.time = Self.duration(seconds)
-        guard rows.count > 0 else { return isWhole ? "no items" : "no items · \(printed.time)" }
+        guard rows.count > 0 else {
+            let nothing = rows is StatementRows ? "no rows" : "no items"
+            return isWhole ? nothing : "\(nothing) · \(printed.time)"
+        }
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
         // Without limits hidden columns count, too: the pager scrolls to them.

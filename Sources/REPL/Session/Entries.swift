@@ -29,19 +29,21 @@ extension PromptSession {
         changes = ChangeNotice()
         let start = MonotonicTime.now()
         times.secondsOfQuestions = 0
-        func show(_ result: Result<[LuaValue], LuaError>) {
+        func show(_ result: Result<[LuaValue], LuaError>, isSQL: Bool) {
             let seconds = MonotonicTime.now().seconds(since: start) - times.secondsOfQuestions
-            self.show(result, of: text, seconds: seconds, timed)
+            self.show(result, of: text, isSQL: isSQL, seconds: seconds, timed)
             end()
         }
         do throws(LuaError) {
             let entry = try evaluator.begin(text)
-            terminal.run(entry.function, isEntry: true) { [self] in show(evaluator.end(entry, with: $0)) }
-        } catch { show(.failure(error)) }
+            terminal.run(entry.function, isEntry: true) { [self] in
+                show(evaluator.end(entry, with: $0), isSQL: entry.isSQL)
+            }
+        } catch { show(.failure(error), isSQL: false) }
     }
 
     private func show(
-        _ result: Result<[LuaValue], LuaError>, of text: String, seconds: Double, _ timed: Bool
+        _ result: Result<[LuaValue], LuaError>, of text: String, isSQL: Bool, seconds: Double, _ timed: Bool
     ) {
         guard host.exitCode == nil else {
             if case .failure = result { hasFailed = true }
@@ -49,17 +51,21 @@ extension PromptSession {
         }
         switch result {
         case .success(let values):
+            if isSQL, terminal.reportsChanges, case .integer(let count)? = values.first {
+                remember(text, true, isSQL: true, "")
+                return report(changes: count, seconds)
+            }
             // At a prompt the count of an export is worth a line.
             let isShown = terminal.reportsChanges || !host.isReportOfOutput(values)
             let shown = values.isEmpty || !isShown ? PrintedValues() : printer.printed(values, seconds: seconds)
             page(shown)
-            remember(text, true, shown.text)
+            remember(text, true, isSQL: isSQL, shown.text)
             let includesDuration =
                 reportChanges(shown.includesDuration ? nil : seconds) || shown.includesDuration
             if timed, !includesDuration { print(StyledText(ValuePrinter.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
-            remember(text, false, "")
-            report(error)
+            remember(text, false, isSQL: isSQL, "")
+            report(error, isSQL: isSQL)
             reportChanges()
         }
         tutor(LessonEntry(text, result))
@@ -74,17 +80,34 @@ extension PromptSession {
         return true
     }
 
-    private func remember(_ text: String, _ hasWorked: Bool, _ shown: String) {
-        let isStatement = (try? host.state.load(Array(text.utf8), name: "=entry")) != nil
-        record.add(
-            SessionRecord.Entry(
-                number: evaluator.count, text: text, hasWorked: hasWorked, result: shown, isExpression: !isStatement))
+    /// Reports the number of a statement's changes, of items in the notice's own words.
+    private func report(changes count: Int64, _ seconds: Double) {
+        let text = ChangeNotice.text(changes.own)
+        let duration = ValuePrinter.duration(seconds)
+        let line =
+            if !text.isEmpty {
+                "\(text) · \(duration) · :undo"
+            } else if count > 0 {
+                "\(Int(clamping: count).counted("row")) changed · \(duration)"
+            } else {
+                "nothing changed · \(duration)"
+            }
+        print(StyledText(line + "\n", .dimmed))
     }
 
-    /// Shows an error with its excerpt, in colours if enabled.
-    func report(_ error: LuaError) {
+    private func remember(_ text: String, _ hasWorked: Bool, isSQL: Bool, _ shown: String) {
+        let isStatement = !isSQL && (try? host.state.load(Array(text.utf8), name: "=entry")) != nil
+        record.add(
+            SessionRecord.Entry(
+                number: evaluator.count, text: text, hasWorked: hasWorked, result: shown, isExpression: !isStatement,
+                isSQL: isSQL))
+    }
+
+    /// Shows an error with its excerpt, in colours if enabled; that of an entry of SQL at its place in the statement.
+    func report(_ error: LuaError, isSQL: Bool = false) {
         hasFailed = true
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
+        if isSQL, let error = error.underlying as? StatementError { return show(error: error.description) }
         var error = error
         // The fields of a raised table are more useful than its address.
         if let raised = host.state.value(of: error), case .table(let table) = raised,
@@ -94,7 +117,10 @@ extension PromptSession {
         }
         error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
         let isSyntax = if case .syntax = error.kind { true } else { false }
-        let text = ErrorText.describe(error, sources: host.sources, traceback: !isSyntax)
+        show(error: ErrorText.describe(error, sources: host.sources, traceback: !isSyntax))
+    }
+
+    private func show(error text: String) {
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         // The message is wrapped at words; below it are lines of code, with marks in their columns.
         var shown = StyledText(WrappedText.wrapped(String(lines.first ?? ""), to: screenColumns), .error)
@@ -119,6 +145,7 @@ struct SessionRecord {
         let result: String
         /// Whether it is an expression, not a statement.
         let isExpression: Bool
+        var isSQL = false
     }
 
     private(set) var entries: [Entry] = []
@@ -175,6 +202,11 @@ struct SessionRecord {
     private static func source(of entry: Entry, keepingResults: Bool) -> String? {
         var source = entry.text.trimmed
         var isExpression = entry.isExpression
+        if entry.isSQL {
+            var level = ""
+            while source.contains("]\(level)]") || source.hasSuffix("]\(level)") { level += "=" }
+            source = "sql[\(level)[\(source)]\(level)]"
+        }
         if source.hasPrefix("=") {
             source = String(source.dropFirst()).trimmed
         } else if let first = LuaLexer.tokens(source).first, LuaText(source).text(first) == "return" {

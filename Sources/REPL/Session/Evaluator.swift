@@ -1,4 +1,5 @@
-package import LineEditor
+import Items
+import LineEditor
 package import Lua
 package import Scripting
 
@@ -7,12 +8,18 @@ package final class Evaluator {
     /// An entry, or the text of a file, from its compilation until ``end(_:with:)``.
     struct RunningEntry {
         let function: LuaFunction
+        /// Whether it is SQL.
+        let isSQL: Bool
         fileprivate let locals: [String]
         /// Its number; nil for a file.
         fileprivate let number: Int?
     }
 
     private let host: ScriptHost
+    /// Runs the SQL of entries, whatever a script has made of the global `sql`.
+    private lazy var sqlFunction = host.state.makeFunction(
+        LuaFunctionDeclaration("sql", [LuaParameter("text", .text)])
+    ) { [unowned host] call in call.returns(try host.runEntry(sql: call.text(0))) }
     /// The session's locals.
     let scope: SessionScope
     /// The number of entries so far, which is the number of the latest.
@@ -49,8 +56,12 @@ package final class Evaluator {
         let number = file == nil ? count : nil
         host.sources.remember(text, as: name)
         do throws(LuaError) {
+            if file == nil, isSQL(text) {
+                let function = try sqlFunction(text, name: "=" + name)
+                return RunningEntry(function: function, isSQL: true, locals: [], number: number)
+            }
             let (function, locals) = try prepare(Self.withoutEquals(text), name: "=" + name)
-            return RunningEntry(function: function, locals: locals, number: number)
+            return RunningEntry(function: function, isSQL: false, locals: locals, number: number)
         } catch {
             keep(.failure(error), number: number)
             throw error
@@ -91,6 +102,20 @@ package final class Evaluator {
         return result
     }
 
+    /// Whether an entry is SQL: it is no Lua, and begins as a statement.
+    func isSQL(_ text: String) -> Bool { SQLEntry.isSQL(text, isDefined: isDefined, in: host.state) }
+
+    /// Whether the session has a variable.
+    func isDefined(_ name: String) -> Bool { !host.state.globals[name].isNil || !scope.locals[name].isNil }
+
+    /// A function without parameters that runs SQL.
+    private func sqlFunction(_ text: String, name: String) throws(LuaError) -> LuaFunction {
+        let environment = host.state.makeTable(fields: 2)
+        environment["run"] = .function(sqlFunction)
+        environment["text"] = .text(text)
+        return try host.state.load(Array("return run(text)".utf8), name: name, environment: environment)
+    }
+
     /// Compiles an entry and declares its locals; `scope.end(_:)` must follow its end.
     private func prepare(
         _ entry: String, name: String
@@ -125,14 +150,16 @@ package final class Evaluator {
     }
 
     /// Whether an entry is complete, or continues in the next line.
-    package static func completeness(of text: String, in state: LuaState) -> InputCompleteness {
+    static func completeness(of text: String, in state: LuaState, _ sql: ItemSQL) -> InputCompleteness {
         if CommandLine.parse(text) != nil || HelpQuestion(text) != nil { return .complete }
         let entry = withoutEquals(text)
         do throws(LuaError) {
             _ = try state.loadEntry(entry, name: "=stdin", environment: nil)
             return .complete
         } catch {
-            guard error.kind == .syntax(incomplete: true) else { return .invalid }
+            guard error.kind == .syntax(incomplete: true) else {
+                return SQLEntry.beginsAsStatement(text) ? SQLEntry.completeness(of: text, sql) : .invalid
+            }
             return .incomplete(indent: BlockDepth.indentation(after: text))
         }
     }

@@ -79,7 +79,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     var services: EditorServices {
         var services = EditorServices()
         let completer = session.completer
-        services.completeness = { [unowned host] in Evaluator.completeness(of: $0, in: host.state) }
+        services.completeness = { [unowned host] in Evaluator.completeness(of: $0, in: host.state, host.sql) }
         services.complete = { completer.complete($0, $1) }
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         services.margin = { [unowned self] text in
@@ -89,7 +89,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         guard !palette.isEmpty else { return services }
         services.highlight = { [unowned host] text in
             let globals = host.state.globals
-            return LuaHighlighter.spans(text) { !globals[$0].isNil }
+            return EntryHighlighter.spans(text, in: host.state) { !globals[$0].isNil }
         }
         return services
     }

@@ -66,9 +66,7 @@ extension PromptSession {
     }
 
     /// Whether the session has a variable.
-    func isDefined(_ name: String) -> Bool {
-        !host.state.globals[name].isNil || !evaluator.scope.locals[name].isNil
-    }
+    func isDefined(_ name: String) -> Bool { evaluator.isDefined(name) }
 
     /// The completer of this session's text.
     var completer: Completer { Completer(host: host, locals: evaluator.scope.locals, functions: functions) }

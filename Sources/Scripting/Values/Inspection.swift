@@ -10,6 +10,8 @@ package enum Inspection {
     case items([Item])
     /// An unevaluated query.
     case query(ItemQuery)
+    /// The rows of a SQL statement.
+    case rows(SQLRows)
     case image(BitmapImage)
     case date(PropertyListDate)
     case wideInteger(Int128)
@@ -25,6 +27,7 @@ extension ScriptHost {
         case .userdata:
             if let item = state.luaClass(of: Item.self)?.object(of: value) { return .item(item) }
             if let query = state.luaClass(of: ItemQuery.self)?.object(of: value) { return .query(query) }
+            if let rows = state.luaClass(of: SQLRows.self)?.object(of: value) { return .rows(rows) }
             if let image = state.luaClass(of: BitmapImage.self)?.object(of: value) { return .image(image) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
             if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }
