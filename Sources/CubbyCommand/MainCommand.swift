@@ -32,6 +32,7 @@ struct MainCommand: ParsableCommand {
             cubby debug [<options>] --dap [FILE [ARGS …]]
             cubby import [<options>] FILE
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
+            cubby sql [<options>] TEXT [--format FORMAT]
             cubby fields [<options>] [FILE]
             cubby gallery [<options>] [PREDICATE] DIR
             cubby report [<options>] [PREDICATE] FILE.html
@@ -49,8 +50,9 @@ struct MainCommand: ParsableCommand {
         version: ProgramVersion.text,
         subcommands: [
             StartCommand.self, RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self,
-            RestoreCommand.self, ImportCommand.self, ExportCommand.self, InspectCommand.self, ConvertCommand.self,
-            CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self, ConfigCommand.self,
+            RestoreCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self, InspectCommand.self,
+            ConvertCommand.self, CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
+            ConfigCommand.self,
             DoctorCommand.self, SharedCommand.self, APICommand.self,
             InitCommand.self,
         ],
@@ -140,7 +142,7 @@ struct MainCommand: ParsableCommand {
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
         DoctorCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self, ImportCommand.self,
-        ExportCommand.self,
+        ExportCommand.self, SQLCommand.self,
         SharedCommand.self,
         ConfigCommand.self,
     ]
