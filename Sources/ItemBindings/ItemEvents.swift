@@ -118,9 +118,8 @@ final class ItemEvents: ItemStoreObserver {
 extension ItemEvents: ItemCommitObserver {
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard hooks.hasHooks(for: Self.commitEvent) else { return }
-        let changes = { [values, weak store] in
-            ItemChangesBinding.array(of: commit, values) { store?.hasDays($0) ?? false }
-        }
+        let days = NameSet(store.declarations.all.filter { $0.format == .day }.map(\.name))
+        let changes = { [values] in ItemChangesBinding.array(of: commit, values) { days.contains($0) } }
         let event = ScriptEvent(
             LifeCycleEvent(name: Self.commitEvent, cause: .script, simulated: false),
             details: ["host": commit.host.map(LuaValue.text) ?? .nil], onDemand: ["changes": changes], commit: commit)

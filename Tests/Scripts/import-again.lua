@@ -104,8 +104,8 @@ tell(items:import(bad, { map = map, onError = function(row, line, message)
   print(row.name, row.valueInDollars, line, message)
   return row.name == "Bad" and "skip" or "stop"
 end }))
--- expect: Bad	two	4	column 'Price': valueInDollars takes an integer: "two" is not one
--- expect: Ugly	3.5	5	valueInDollars takes an integer: 3.5 is not one
+-- expect: Bad	two	3	column 'Price': valueInDollars takes an integer: "two" is not one
+-- expect: Ugly	3.5	4	valueInDollars takes an integer: 3.5 is not one
 -- expect: invalidRow	j.csv, row 4: valueInDollars takes an integer: 3.5 is not one
 print(#items - before)
 -- expect: 0
@@ -177,6 +177,7 @@ tell(items:import(tmp .. "n.csv", { encoding = "utf-8" }))
 tell(items:import(tmp .. "n.csv"))
 -- expect log: n.csv: utf-16; all columns are text
 -- expect: 1	1 created, 0 updated, 0 unchanged, 0 rejected
+-- expect: 1 new item is equal to one that was there: with key = "name" an import finds those again
 tell(items:import(write("q.csv", "\xff\xfen\0a\0m\0e\0\n\0\x3d\xd8\n\0"), { encoding = "utf-16" }))
 -- expect: unreadableFile	q.csv: this is not UTF-16: half of a surrogate pair is missing
 tell(items:import(write("r.csv", "name\n\xff\n"), { encoding = "utf-8" }))
@@ -218,6 +219,7 @@ tell(items:import(write("u4.json", '{"a":[{"name":"A"}],"b":[{"name":"B"},{"name
 -- expect: unreadableFile	u4.json: it has several arrays of objects (a, b): give path = "a", or that of another one
 tell(items:import(tmp .. "u4.json", { path = "b" }))
 -- expect: 2	2 created, 0 updated, 0 unchanged, 0 rejected
+-- expect: 2 new items are equal to ones that were there: with key = "name" an import finds those again
 print(pcall(items.import, items, tmp .. "u3.csv", { types = { when = "date(QQQ" } }))
 -- expect: false	bad argument #2 'options' to 'items:import' (option 'types': a kind by each field's name expected (string, integer, real, number, boolean, date, date(PATTERN)), got date(QQQ for when)
 
