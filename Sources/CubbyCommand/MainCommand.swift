@@ -13,7 +13,23 @@ package enum CommandProgram {
     ///
     /// - Parameter words: the words of the command line, without the program's.
     /// - Returns: the exit status.
-    package static func run(_ words: [String]) -> Int32 { LostOutput.status(MainCommand.status(of: words)) }
+    package static func run(_ words: [String]) -> Int32 {
+        var status = ExitStatus.done.rawValue
+        if CompletionCommand.isRequested(words) {
+            CompletionCommand.answer(words)
+        } else {
+            do {
+                var command = try MainCommand.command(of: words)
+                try command.run()
+            } catch let code as ExitCode {
+                // The library would search all commands for the way to report the error.
+                status = code.rawValue
+            } catch {
+                status = MainCommand.report(error)
+            }
+        }
+        return LostOutput.status(status)
+    }
 }
 
 /// The command: a REPL, a script, or a chunk.
@@ -58,39 +74,26 @@ struct MainCommand: ParsableCommand {
         ],
         defaultSubcommand: StartCommand.self)
 
-    /// Runs the command of words.
+    /// The command of words.
     ///
-    /// - Returns: its status.
-    fileprivate static func status(of words: [String]) -> Int32 {
-        if CompletionCommand.isRequested(words) {
-            CompletionCommand.answer(words)
-            return ExitStatus.done.rawValue
-        }
+    /// Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only for
+    /// help and errors.
+    fileprivate static func command(of words: [String]) throws -> any ParsableCommand {
         var words = words
-        // Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only
-        // for help and errors.
         var command = parsed(words)
         if let start = command as? StartCommand, let rewritten = subcommandFirst(words, start) {
             words = rewritten
             command = parsed(words)
         }
-        do {
-            if command == nil { try checkSubject(ofHelp: words) }
-            var known = try command ?? parseAsRoot(words)
-            try known.run()
-            return ExitStatus.done.rawValue
-        } catch let code as ExitCode {
-            // The library would search all commands for the way to report the error.
-            return code.rawValue
-        } catch {
-            return report(error)
-        }
+        if let command { return command }
+        try checkSubject(ofHelp: words)
+        return try parseAsRoot(words)
     }
 
     /// Reports an error like the library, but escapes the command line's text for a terminal.
     ///
     /// - Returns: the exit status.
-    private static func report(_ error: any Error) -> Int32 {
+    fileprivate static func report(_ error: any Error) -> Int32 {
         let status = exitCode(for: error)
         let message = fullMessage(for: error)
         if status == .success {

@@ -161,7 +161,12 @@ package final class EventLoop {
         happened = doUrgentWork() || happened
         for (watch, events) in ready {
             if signalCount != mark { return true }
-            happened = call(watch, events) || happened
+            if let handler = watch.handler, !watch.isFiring {
+                watch.isFiring = true
+                handler(events)
+                watch.isFiring = false
+                happened = true
+            }
             happened = doUrgentWork() || happened
         }
         return fireTimers(since: mark) || happened
@@ -237,14 +242,6 @@ package final class EventLoop {
         let wait = until.nanoseconds &- now.nanoseconds
         if wait <= 0 { return 0 }
         return Int32(clamping: (wait &+ 999_999) / 1_000_000)
-    }
-
-    private func call(_ watch: LoopWatch, _ events: ReadyEvents) -> Bool {
-        guard let handler = watch.handler, !watch.isFiring else { return false }
-        watch.isFiring = true
-        defer { watch.isFiring = false }
-        handler(events)
-        return true
     }
 
     /// Calls the due timers, unless a signal has been handled since the turn's start.

@@ -22,9 +22,11 @@ extension RowOperator {
 
     /// All rows.
     func all() throws -> [UInt32] {
-        var rows: [UInt32] = []
-        try forEachBatch { rows += $0 }
-        return rows
+        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: SelectionVector.batch) { batch in
+            var rows: [UInt32] = []
+            while case let count = try next(batch), count > 0 { rows += batch.first(count) }
+            return rows
+        }
     }
 }
 

@@ -39,7 +39,7 @@ package final class Evaluator {
     package func evaluate(_ text: String) -> Result<[LuaValue], LuaError> {
         do throws(LuaError) {
             let entry = try begin(text)
-            return end(entry, with: host.runEntry(entry.function))
+            return end(entry, with: host.run(entry.function, isEntry: true))
         } catch { return .failure(error) }
     }
 

@@ -184,7 +184,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
     ) {
-        completion(isEntry ? host.runEntry(function) : host.run(function))
+        completion(host.run(function, isEntry: isEntry))
     }
 
     func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
@@ -369,7 +369,15 @@ extension HostPrompt {
         for outcome in outcomes {
             switch outcome {
             case .write(let bytes): put(bytes)
-            case .submitted(let text): submitted(text)
+            case .submitted(let text):
+                submission = text
+                // Its line was begun at the end of the entry before, which goes on with it: keys may have come for
+                // many lines.
+                if beginsNext { break }
+                while let text = submission {
+                    submission = nil
+                    perform(entry: text)
+                }
             case .interrupt: break
             case .endOfInput:
                 if isEditing { put(Array("\n".utf8)) }
@@ -416,16 +424,6 @@ extension HostPrompt {
         session.printer.pictures?.size = size
         perform(console.lines.resize(size))
         console.pager.resize(columns: size.columns, rows: size.rows)
-    }
-
-    private func submitted(_ text: String) {
-        submission = text
-        // Its line was begun at the end of the entry before, which goes on with it: keys may have come for many lines.
-        if beginsNext { return }
-        while let text = submission {
-            submission = nil
-            perform(entry: text)
-        }
     }
 
     private func perform(entry text: String) {

@@ -25,7 +25,7 @@ package final class LifeCycle {
     /// Takes calls of functions of scripts from other threads.
     private(set) lazy var calls = HostCalls(self, timeLimit: options.timeLimit?.inSeconds)
     /// Whether an event is being handled.
-    private(set) var isHandling = false
+    var isHandling = false
 
     private let options: ScriptHostOptions
     private let stores: Stores
@@ -214,23 +214,16 @@ package final class LifeCycle {
         // A script's limit does not stop the host's own work; handlers have their own.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
-        handling {
-            while !queue.isEmpty {
-                let next = queue.removeFirst()
-                if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
-                // An illegal transition, from a late event, changes nothing.
-                guard let actions = try? machine.handle(next.event) else { continue }
-                for action in actions { perform(action, next.cause, next.simulated) }
-                updateFrontEnd(next.event)
-            }
-        }
-    }
-
-    /// Runs a body as the handling of an event.
-    func handling(_ body: () -> Void) {
         isHandling = true
         defer { isHandling = false }
-        body()
+        while !queue.isEmpty {
+            let next = queue.removeFirst()
+            if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
+            // An illegal transition, from a late event, changes nothing.
+            guard let actions = try? machine.handle(next.event) else { continue }
+            for action in actions { perform(action, next.cause, next.simulated) }
+            updateFrontEnd(next.event)
+        }
     }
 
     /// Whether an event waits that must not wait for a user: the next one of the process, or the end.

@@ -98,6 +98,15 @@ public final class ScriptHost {
 
     /// The same for a function.
     public func run(_ function: LuaFunction, _ arguments: [LuaValue] = []) -> Result<[LuaValue], LuaError> {
+        run(function, arguments, isEntry: false)
+    }
+
+    /// The same for a function that may be an entry of the host's own prompt.
+    package func run(
+        _ function: LuaFunction, _ arguments: [LuaValue] = [], isEntry: Bool
+    ) -> Result<[LuaValue], LuaError> {
+        let entry = isEntry ? runtime.entryWarnings.begin() : nil
+        defer { if let entry { runtime.entryWarnings.end(entry) } }
         let isOutermost = lifeCycle.foreground.isEmpty
         if isOutermost {
             resetOutput()
@@ -111,13 +120,6 @@ public final class ScriptHost {
         let result = lifeCycle.foreground.finish(task)
         lifeCycle.endIfDeferred()
         return lifeCycle.saver.result(of: result, after: lifeCycle.saver.settle())
-    }
-
-    /// The same for a function that is an entry of the host's own prompt.
-    package func runEntry(_ function: LuaFunction) -> Result<[LuaValue], LuaError> {
-        let outer = runtime.entryWarnings.begin()
-        defer { runtime.entryWarnings.end(outer) }
-        return run(function)
     }
 
     /// Begins to count the output of a chunk.

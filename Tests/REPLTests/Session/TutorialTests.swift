@@ -37,7 +37,7 @@ private final class KeptPrompt: PromptTerminal {
     func environment(_ name: String) -> String? { nil }
     func run(
         _ function: LuaFunction, isEntry: Bool, completion: @escaping (Result<[LuaValue], LuaError>) -> Void
-    ) { completion(isEntry ? host.runEntry(function) : host.run(function)) }
+    ) { completion(host.run(function, isEntry: isEntry)) }
     func request(_ request: TerminalRequest, then: @escaping (TerminalAnswer) -> Void) {
         then(TerminalAnswer(isDone: false))
     }

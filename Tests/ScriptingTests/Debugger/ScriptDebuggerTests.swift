@@ -193,7 +193,9 @@ struct ScriptDebuggerTests {
             ending = stop.ending
             return .resume
         }
-        host.lifeCycle.handling { host.lifeCycle.runBackgroundTasks() }
+        host.lifeCycle.isHandling = true
+        host.lifeCycle.runBackgroundTasks()
+        host.lifeCycle.isHandling = false
         #expect(ending == .timeIsUp && host.lifeCycle.backgroundTasks.isEmpty)
     }
 
