@@ -25,7 +25,7 @@ private struct NamedItems {
 }
 
 /// The pictures of a folder, by the items that their names say: `A1.jpg` belongs to the item whose field is `A1`, and
-/// `A1-2.jpg` to it as a further one, unless another item's field is `A1-2`. A name with the bytes of a field comes before
+/// `A1-2.jpg` to it as a further one, unless another item's field is `A1-2`. A field `A1.jpg` names its file as a whole. A name with the bytes of a field comes before
 /// one in another Unicode form of the same text, as macOS writes the names of files.
 package struct ImportedPictures {
     /// An item and its files, in order.
@@ -91,6 +91,11 @@ package struct ImportedPictures {
             if pace.isDue() { throw WorkStopped() }
             guard let picture = Self.parse(name) else {
                 strange.append(name)
+                continue
+            }
+            // A field may have the whole name of a file, which several items can share.
+            if let whole = places[name] {
+                for place in whole { files[place].append((0, name)) }
                 continue
             }
             let exact = places[picture.stem].map { ($0, 0) }

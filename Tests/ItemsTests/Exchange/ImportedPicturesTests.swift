@@ -49,6 +49,17 @@ struct ImportedPicturesTests {
         #expect(try matches(["a1.jpg", "A1.txt", "A1", "A1.jpg.txt", ".jpg", "-2.jpg", "A1-x.jpg", "A1-.jpg"]) == [])
     }
 
+    @Test("a value is the whole name of a file, which several items can share")
+    func wholeNames() throws {
+        for (key, value) in [("1", "lamp.png"), ("2", "lamp.png"), ("3", "lamp"), ("4", "chair.JPG")] {
+            try add(key, .string(value))
+        }
+        #expect(
+            try matches(["lamp.png", "lamp-2.png", "lamp.jpg", "chair.JPG", "chair.jpg"]) == [
+                "lamp.png: lamp.png", "lamp.png: lamp.png", "lamp: lamp.jpg lamp-2.png", "chair.JPG: chair.JPG",
+            ])
+    }
+
     @Test("a name in another Unicode form is that of its value, unless one has its bytes")
     func unicodeForms() throws {
         let forms = [("é", "e\u{301}"), ("ü.b-2", "u\u{308}.b-2"), ("가", "\u{1100}\u{1161}"), ("Å", "\u{212B}")]
