@@ -1,3 +1,10 @@
+/// What a source of rows reports damage to: an object beside the store, since a weak reference to the store would make
+/// each retain of it take several times as long.
+package final class DamageReporter {
+    /// Called with a text for the user.
+    package fileprivate(set) var handler: ((String) -> Void)?
+}
+
 /// The store's side of the document that its rows come from.
 package struct DocumentRows {
     /// The source of rows that are not in memory; nil without a mapped archive.
@@ -7,8 +14,13 @@ package struct DocumentRows {
     private(set) var copies: NameTable<String> = [:]
     /// Whether the document holds item data beyond the fields.
     package var remembersCopies: () -> Bool = { false }
-    /// Called when a part of the mapped archive turns out to be unreadable, with a text for the user.
-    package var onDamage: ((String) -> Void)?
+    /// Who is told when a part of the mapped archive turns out to be unreadable.
+    package let damage = DamageReporter()
+    /// Called then, with a text for the user.
+    package var onDamage: ((String) -> Void)? {
+        get { damage.handler }
+        nonmutating set { damage.handler = newValue }
+    }
 
     /// Called when an archive of `count` items was mapped.
     mutating func map(_ count: Int, _ source: any RowSource) {

@@ -224,9 +224,9 @@ extension ItemLoader {
     ) {
         for name in index.customFields { _ = store.field(named: name) }
         let source = ArchiveRows(items, numbers: numbers)
-        source.onDamage = { [weak store] text in
+        source.onDamage = { [damage = store.document.damage] text in
             damaged()
-            store?.document.onDamage?(text)
+            damage.handler?(text)
         }
         store.map(index.count, index.fieldKinds, source, seed: index.seed, slots)
     }
