@@ -187,18 +187,13 @@ final class ScriptRowTransform: ItemRowTransform {
         _ names: [String], _ cells: [ImportedCell], _ change: (ItemRowChange) throws -> Void
     ) throws -> Bool {
         while function.count < names.count { try function.addName(Array(names[function.count].utf8)) }
-        // Values of a format that has some are made once a row; texts are passed as they are.
-        var made: [Int: LuaValue] = [:]
-        for (place, cell) in cells.enumerated() {
-            if case .value(let value) = cell, value != .null { made[place] = try values.lua(value) }
-        }
         let outcome: LuaRowFunction.Outcome
         do {
             outcome = try function.call { place in
                 switch cells[place] {
                 case .missing, .empty: .absent
                 case .text(let text): .text(text)
-                case .value: made[place].map { .value($0) } ?? .absent
+                case .value(let value): value == .null ? .absent : .value(try values.lua(value))
                 }
             } _: { difference in
                 switch difference {

@@ -257,6 +257,22 @@ int clua_settable(lua_State *L, int index);                /* pops the value and
 int clua_next(lua_State *L, int index, int *more);         /* like lua_next */
 /* lua_next itself, for a table that does not change between two steps, so that it cannot raise. */
 int clua_nextentry(lua_State *L, int index);
+
+/* ---- Rows of texts as tables (textrow.c) ---- */
+typedef struct clua_text {
+    const char *bytes; /* NULL for no text */
+    size_t length;
+} clua_text;
+/* Pushes a table with the texts under the names, which a table at an index has from 1 on. */
+void clua_pushtextrow(lua_State *L, int names, const clua_text *texts, int count);
+#define CLUA_TEXT_SAME 0
+#define CLUA_TEXT_OTHER 1
+#define CLUA_TEXT_NONE 2
+/* Compares the table at an index with texts: what it has under each name, the same text, another value or none.
+ * Returns the number of its entries under other keys. */
+int clua_comparetextrow(
+    lua_State *L, int index, int names, const clua_text *texts, int count, unsigned char *states);
+
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */

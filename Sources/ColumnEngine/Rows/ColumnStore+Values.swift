@@ -60,7 +60,10 @@ extension ColumnStore {
 
     /// A cell for a value of a field, absent for nil; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        if case .integer(let number)? = value, table.declared(field)?.kind == .integer, !hasDeclarations {
+        // What has nothing to be checked.
+        if case .integer(let number)? = value, !hasDeclarations,
+            table.declared(field).map({ $0.kind == .integer }) ?? (field != table.keyField)
+        {
             return .integer(number)
         }
         return try checked(value, for: field).map { cell($0, for: field) } ?? .absent

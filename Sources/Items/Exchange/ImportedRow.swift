@@ -2,16 +2,25 @@ import CSV
 import ColumnEngine
 package import PropertyList
 
-/// A file's column and its field.
-struct ImportedColumn {
+/// A file's column and its field. An object, since rows look at their columns cell by cell.
+final class ImportedColumn {
     /// Its name in the file.
     let name: String
     let fieldName: String
     let field: ItemField
-    /// How its texts become values; nil for a source with typed values.
-    var reading: ColumnReading?
     /// The kinds of the field's values before the import; nil for a field of every item.
-    var priorKinds: FieldKinds?
+    let priorKinds: FieldKinds?
+    /// How its texts become values; nil for a source with typed values.
+    fileprivate(set) var reading: ColumnReading? { didSet { isText = reading?.kind ?? .string == .string } }
+    /// Whether its texts stay texts.
+    private(set) var isText: Bool
+
+    fileprivate init(
+        _ name: String, _ fieldName: String, _ field: ItemField, _ reading: ColumnReading?, _ priorKinds: FieldKinds?
+    ) {
+        (self.name, self.fieldName, self.field, self.priorKinds) = (name, fieldName, field, priorKinds)
+        (self.reading, isText) = (reading, reading?.kind ?? .string == .string)
+    }
 
     /// The kind that its texts are converted to.
     var kind: ItemFieldKind? { reading?.kind }
@@ -35,9 +44,9 @@ final class ImportedRow {
     /// The line on which it begins; 0 for formats without lines.
     var line = 0
     /// The columns so far: records may add new ones.
-    private(set) var columns: [ImportedColumn] = []
+    @exclusivity(unchecked) private(set) var columns: [ImportedColumn] = []
     /// By column.
-    var cells: [ImportedCell] = []
+    @exclusivity(unchecked) var cells: [ImportedCell] = []
     /// The file names of its pictures, in order; nil if the item's key is the only one.
     var attachmentNames: [String]?
     /// The row as the file has it.
@@ -81,8 +90,8 @@ final class ImportedRow {
         }
         columns.append(
             ImportedColumn(
-                name: name ?? fieldName, fieldName: fieldName, field: field, reading: givenReading(field, fieldName),
-                priorKinds: store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil))
+                name ?? fieldName, fieldName, field, givenReading(field, fieldName),
+                store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil))
         cells.append(.missing)
         fieldPlaces[field] = columns.count - 1
         return columns.count - 1

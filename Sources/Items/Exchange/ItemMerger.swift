@@ -1,5 +1,6 @@
 import CSV
 import ColumnEngine
+import Platform
 import PropertyList
 
 /// Merges a file's rows into a store, each as a whole: as a new item, as changes of an existing one, or as a rejection.
@@ -178,7 +179,7 @@ final class ItemMerger {
                 case .missing, .empty: continue
                 case .text(let text):
                     let column = columns[place]
-                    if column.kind ?? .string == .string {
+                    if column.isText {
                         do throws(StoreError) { try draft.setUTF8(text, for: column.field) } catch {
                             throw notText(text, column) ?? error
                         }
@@ -302,8 +303,8 @@ final class ItemMerger {
             if present.isAbsent || store.schema.kind(column.field)?.kind == .date { return nil }
             wanted = store.schema.initial(of: column.field)
         case .text(let text):
-            if present.isText, present.withText({ $0.elementsEqual(text) }) { return nil }
-            if column.kind ?? .string == .string {
+            if present.isText, present.withText({ Self.areEqual($0, text) }) { return nil }
+            if column.isText {
                 if let value = store.columns.value(present), CellFormat.reads(text, as: value) { return nil }
                 do throws(StoreError) { return try store.columns.textCell(text, for: column.field) } catch {
                     throw notText(text, column) ?? error
@@ -317,6 +318,12 @@ final class ItemMerger {
         wanted = try store.columns.checked(wanted, for: column.field)
         return isEqual(store.columns.value(present), wanted)
             ? nil : wanted.map { store.columns.cell($0, for: column.field) } ?? .absent
+    }
+
+    private static func areEqual(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        guard let first = one.baseAddress, let second = other.baseAddress else { return true }
+        return memcmp(first, second, one.count) == 0
     }
 
     /// Compares numbers by value, since JSON has only one kind of number.

@@ -3,8 +3,8 @@ internal import Platform
 
 /// A script's function that gets rows as tables and gives them back changed, for many rows with the same names.
 ///
-/// The names are pinned, so that a name that comes back is known by its address, and only what the function has changed
-/// becomes a value of Swift. Belongs to one state.
+/// Texts become a table, and are compared with what comes back, without a value of Swift in between: only what the function
+/// has changed becomes one. Belongs to one state.
 package final class LuaRowFunction {
     /// What a row has under a name.
     package enum Cell {
@@ -34,129 +34,123 @@ package final class LuaRowFunction {
     }
 
     private let function: LuaFunction
-    private var names: [LuaReference] = []
-    /// Names by their addresses: a place plus one, 0 for a free slot. The capacity is a power of two.
-    private var slots: [(address: UInt, place: Int)] = []
-    /// Names that Lua does not keep as one object, being long.
-    private var longNames: [[UInt8]: Int] = [:]
-    /// The row in which a name was met last.
-    private var met: [Int] = []
-    private var row = 0
-    /// Lua has one object for each text of at most so many bytes.
-    private static let shortLength = 40
+    /// The table of the names, from 1 on; nil without names.
+    private var names: LuaReference?
+    /// The places of the names, a name's bytes each.
+    private var places: [[UInt8]: Int] = [:]
+    /// The texts of the row by place, and what came back of them.
+    private var texts: [clua_text] = []
+    private var states: [UInt8] = []
+
+    /// The address of a text without bytes.
+    private let somewhere = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
     package init(_ function: LuaFunction) { self.function = function }
 
+    deinit { somewhere.deallocate() }
+
     /// The number of names.
-    package var count: Int { names.count }
+    package var count: Int { texts.count }
 
     /// Adds the name of the next place. Another than all before it.
     package func addName(_ name: [UInt8]) throws(LuaError) {
         let state = function.state
         let L = try state.enter(capacity: 4)
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        if let names {
+            state.push(names, on: L)
+        } else {
+            clua_createtable(L, 0, 0)
+            clua_pushvalue(L, -1)
+            names = state.takeReference(on: L)
+        }
         state.push(bytes: name, on: L)
-        let address = UInt(bitPattern: clua_topointer(L, -1))
-        if name.count > Self.shortLength { longNames[name] = names.count }
-        names.append(state.takeReference(on: L))
-        met.append(0)
-        if names.count * 4 > slots.count {
-            let old = slots.filter { $0.place > 0 }
-            slots = Array(repeating: (0, 0), count: max(32, slots.count * 2))
-            for slot in old { insert(slot.address, slot.place) }
-        }
-        insert(address, names.count)
-    }
-
-    private func insert(_ address: UInt, _ place: Int) {
-        var slot = Self.hash(address) & (slots.count - 1)
-        while slots[slot].place > 0 { slot = (slot + 1) & (slots.count - 1) }
-        slots[slot] = (address, place)
-    }
-
-    private static func hash(_ address: UInt) -> Int { Int(truncatingIfNeeded: (address >> 4) &* 0x9E37_79B9 >> 8) }
-
-    private func place(_ address: UInt) -> Int? {
-        guard !slots.isEmpty else { return nil }
-        var slot = Self.hash(address) & (slots.count - 1)
-        while slots[slot].place > 0 {
-            if slots[slot].address == address { return slots[slot].place - 1 }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        return nil
+        clua_rawseti(L, base + 1, Int64(texts.count + 1))
+        guard !state.isRefusing else { throw state.notEnoughMemory }
+        places[name] = texts.count
+        texts.append(clua_text(bytes: nil, length: 0))
+        states.append(0)
     }
 
     /// Calls the function with a row.
     ///
     /// - Parameters:
-    ///   - cell: the row, by the places of its names. Called again for names whose texts come back.
+    ///   - cell: the row, by the places of its names; its texts stay where they are until the end of the call.
     ///   - change: called for each difference.
     /// - Returns: what came back.
-    /// - Throws: `LuaError`; errors of `change`.
-    package func call(_ cell: (Int) -> Cell, _ change: (Change) throws -> Void) throws -> Outcome {
+    /// - Throws: `LuaError`; errors of `cell` and `change`.
+    package func call(_ cell: (Int) throws -> Cell, _ change: (Change) throws -> Void) throws -> Outcome {
         let state = function.state
         let L = try state.enter(capacity: 12)
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
+        let (table, result) = (base + 1, base + 2)
+        if let names { state.push(names, on: L) } else { clua_pushnil(L) }
         state.push(function.reference, on: L)
-        clua_createtable(L, 0, Int32(clamping: names.count))
-        for place in names.indices {
-            switch cell(place) {
-            case .absent: continue
+        var values: [(place: Int, value: LuaValue)] = []
+        for place in texts.indices {
+            switch try cell(place) {
+            case .absent: texts[place].bytes = nil
             case .text(let text):
-                state.push(names[place], on: L)
-                let bytes = UnsafeRawPointer(text.baseAddress)?.assumingMemoryBound(to: CChar.self)
-                clua_pushlstring(L, bytes, text.count)
+                // An empty text may have no address.
+                let start = text.baseAddress.map { UnsafeRawPointer($0) } ?? somewhere
+                texts[place] = clua_text(bytes: start.assumingMemoryBound(to: CChar.self), length: text.count)
             case .value(let value):
-                state.push(names[place], on: L)
-                state.push(value, on: L)
+                texts[place].bytes = nil
+                values.append((place, value))
             }
-            guard !state.isRefusing else { throw state.notEnoughMemory }
+        }
+        clua_pushtextrow(L, table, texts, Int32(clamping: texts.count))
+        for (place, value) in values {
+            clua_pushinteger(L, Int64(place + 1))
+            _ = clua_rawget(L, table)
+            state.push(value, on: L)
             clua_rawset(L, -3)
         }
+        guard !state.isRefusing else { throw state.notEnoughMemory }
         let status = clua_pcall(L, 1, 1)
         guard status == 0 else { throw state.takeError(status, on: L, top: base) }
-        switch LuaBasicType(rawValue: clua_type(L, base + 1)) {
+        switch LuaBasicType(rawValue: clua_type(L, result)) {
         case .nil?: return .nothing
         case .table?: break
-        default: return .other(state.value(at: base + 1, on: L))
+        default: return .other(state.value(at: result, on: L))
         }
-        row += 1
-        clua_pushnil(L)
-        while clua_nextentry(L, base + 1) != 0 {
-            try readEntry(base + 2, L, cell, change)
-            clua_settop(L, base + 2)
+        let added = clua_comparetextrow(L, result, table, texts, Int32(clamping: texts.count), &states)
+        var next = values.startIndex
+        for place in texts.indices {
+            let isValue = next < values.endIndex && values[next].place == place
+            if isValue { next += 1 }
+            switch Int32(states[place]) {
+            case CLUA_TEXT_SAME: continue
+            case CLUA_TEXT_NONE where !isValue && texts[place].bytes == nil: continue
+            case CLUA_TEXT_NONE: try change(.removed(place))
+            default:
+                clua_pushinteger(L, Int64(place + 1))
+                _ = clua_rawget(L, table)
+                _ = clua_rawget(L, result)
+                let value = state.value(at: result + 1, on: L)
+                clua_settop(L, result)
+                try change(.changed(place, value))
+            }
         }
-        for place in names.indices where met[place] != row {
-            if case .absent = cell(place) { continue }
-            try change(.removed(place))
-        }
+        if added > 0 { try readAdded(result, L, change) }
         return .row
     }
 
-    /// Compares an entry, the key at an index of the stack and the value above it, with what was given.
-    private func readEntry(
-        _ index: Int32, _ L: OpaquePointer, _ cell: (Int) -> Cell, _ change: (Change) throws -> Void
-    ) throws {
+    /// Reads the entries of a table under other keys than the names.
+    private func readAdded(_ table: Int32, _ L: OpaquePointer, _ change: (Change) throws -> Void) throws {
         let state = function.state
-        guard let place = knownPlace(at: index, L) else {
-            try change(.added(state.value(at: index, on: L), state.value(at: index + 1, on: L)))
-            return
-        }
-        met[place] = row
-        if case .text(let given) = cell(place), clua_type(L, index + 1) == LuaBasicType.string.rawValue {
-            var length = 0
-            let bytes = clua_tostring(L, index + 1, &length)
-            if length == given.count, let bytes, let start = given.baseAddress, memcmp(bytes, start, length) == 0 {
-                return
+        clua_pushnil(L)
+        while clua_nextentry(L, table) != 0 {
+            let isName =
+                clua_type(L, table + 1) == LuaBasicType.string.rawValue
+                && state.bytes(at: table + 1, on: L).map { places[$0] != nil } ?? false
+            if !isName {
+                try change(.added(state.value(at: table + 1, on: L), state.value(at: table + 2, on: L)))
             }
+            clua_settop(L, table + 1)
         }
-        try change(.changed(place, state.value(at: index + 1, on: L)))
     }
 
-    private func knownPlace(at index: Int32, _ L: OpaquePointer) -> Int? {
-        guard clua_type(L, index) == LuaBasicType.string.rawValue else { return nil }
-        if let place = place(UInt(bitPattern: clua_topointer(L, index))) { return place }
-        guard !longNames.isEmpty, clua_rawlen(L, index) > Self.shortLength else { return nil }
-        return function.state.bytes(at: index, on: L).flatMap { longNames[$0] }
-    }
 }
