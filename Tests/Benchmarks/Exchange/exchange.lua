@@ -9,6 +9,25 @@ local steps = {
   jsonl = function() return items:export(folder .. "/out.jsonl", { columns = columns }) end,
   sqliteOut = function() return items:export(folder .. "/out.sqlite", { columns = columns }) end,
   sqlite = function() return items:import(folder .. "/out.sqlite") end,
+  flights = function() return items:import(folder .. "/flights.csv", { null = "NA" }) end,
+  flightsRow = function()
+    return items:import(folder .. "/flights.csv", { null = "NA", transform = function(row) return row end })
+  end,
+  -- The carriers' names joined, and the delays by carrier and by origin and month.
+  flightsJob = function()
+    local names = {}
+    for row in csv.rows(folder .. "/airlines.csv") do names[row.carrier] = row.name end
+    assert(items:import(folder .. "/flights.csv", {
+      null = "NA",
+      transform = function(row) row.airline = names[row.carrier] return row end,
+    }))
+    local airlines = items:query():groupBy("airline"):aggregate{
+      n = "count()", departure = "average(dep_delay)", arrival = "average(arr_delay)",
+    }
+    local months = items:query():groupBy("origin", "month"):aggregate{ n = "count()", air = "average(air_time)" }
+    assert(#airlines == 16 and #months == 36)
+    return true
+  end,
 }
 local function run(name)
   local begin = date()
