@@ -146,6 +146,9 @@ extension ColumnStore {
         return held
     }
 
+    /// The kinds of cells that a custom field has ever had, a bit each: 0 if none.
+    package func kinds(_ field: ItemField) -> UInt16 { table.kinds(field) ?? 0 }
+
     /// Whether an item in the store has a value of a field. O(n) if the first items lack it.
     package func isInUse(_ field: ItemField) -> Bool {
         recordWholeRead()
