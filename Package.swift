@@ -243,7 +243,7 @@ let package = Package(
             name: "ItemsTests",
             dependencies: [
                 "Items", "ItemArchive", "ColumnEngine", "PredicateFormat", "PropertyList", "CSV", "SQLite", "Files",
-                "ItemsTestSupport", "TestSupport",
+                "CPlatform", "ItemsTestSupport", "TestSupport",
             ]),
         .testTarget(
             name: "SharedItemsTests",

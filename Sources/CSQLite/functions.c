@@ -223,6 +223,7 @@ static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
 struct pattern {
     uint32_t any, one, other; /* 0 for none; `other` begins a set, or an escaped character. */
     int hasSets, foldsCase;
+    uint32_t (*fold)(uint32_t); /* Of characters beyond ASCII; NULL where these are compared as they are. */
 };
 
 /* The next character as SQLite reads it. */
@@ -275,6 +276,8 @@ static int is_in_set(uint32_t character, const byte **pattern) {
 static const byte *candidate(const byte *text, const byte *pattern, const struct pattern *kind) {
     byte first = *pattern;
     if (first >= 0x80 || !first || first == kind->any || first == kind->one || first == kind->other) return text;
+    /* The Kelvin sign is a k. */
+    if (kind->fold && folded(first) == 'k') return text;
     byte stops[3] = {first, kind->foldsCase ? (byte)folded(first) : first, 0};
     if (kind->foldsCase && first >= 'a' && first <= 'z') stops[1] = first & ~0x20;
     const byte *start = text;
@@ -313,7 +316,8 @@ static int matches(const byte *pattern, const byte *text, const struct pattern *
             if (isEscaped && !(wanted = next_character(&rest))) return 0;
             uint32_t found = next_character(&text);
             fits = found == wanted || (!isEscaped && kind->one && wanted == kind->one)
-                || (kind->foldsCase && wanted < 0x80 && found < 0x80 && folded(found) == folded(wanted));
+                || (kind->foldsCase && wanted < 0x80 && found < 0x80 && folded(found) == folded(wanted))
+                || (kind->fold && (wanted >= 0x80 || found >= 0x80) && kind->fold(found) == kind->fold(wanted));
         }
         if (fits) {
             pattern = rest;
@@ -327,9 +331,14 @@ static int matches(const byte *pattern, const byte *text, const struct pattern *
     }
 }
 
+/* Its address marks the function glob. */
+static char is_glob;
+
 static void match(sqlite3_context *context, int count, sqlite3_value **values) {
-    static const struct pattern like = {'%', '_', 0, 0, 1}, glob = {'*', '?', '[', 1, 0};
-    struct pattern kind = sqlite->sqlite3_user_data(context) ? glob : like;
+    static const struct pattern like = {'%', '_', 0, 0, 1, NULL}, glob = {'*', '?', '[', 1, 0, NULL};
+    void *data = sqlite->sqlite3_user_data(context);
+    struct pattern kind = data == &is_glob ? glob : like;
+    if (data && data != &is_glob) kind.fold = (uint32_t (*)(uint32_t))data;
     if (sqlite->sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS")
         && (sqlite->sqlite3_value_type(values[0]) == TYPE_BLOB || sqlite->sqlite3_value_type(values[1]) == TYPE_BLOB))
         return sqlite->sqlite3_result_int64(context, 0);
@@ -443,7 +452,7 @@ int csqlite_add_functions(const struct csqlite_library *library, sqlite3 *handle
         {"trim", 2, fixed, (void *)(LEFT | RIGHT), trim},
         {"like", 2, fixed, NULL, match},
         {"like", 3, fixed, NULL, match},
-        {"glob", 2, fixed, (void *)1, match},
+        {"glob", 2, fixed, &is_glob, match},
         {"randomblob", 1, UTF8 | INNOCUOUS, NULL, randomblob},
     };
     int result = OK;
@@ -458,4 +467,13 @@ int csqlite_add_functions(const struct csqlite_library *library, sqlite3 *handle
     /* It frees its data also if it fails. */
     return library->sqlite3_create_function_v2(
         handle, "json_patch", 2, fixed, patcher, json_patch, NULL, NULL, free_patcher);
+}
+
+int csqlite_fold_case(sqlite3 *handle, uint32_t (*fold)(uint32_t)) {
+    const int fixed = UTF8 | DETERMINISTIC | INNOCUOUS;
+    int result = OK;
+    for (int count = 2; result == OK && count < 4; count++)
+        result = sqlite->sqlite3_create_function_v2(
+            handle, "like", count, fixed, (void *)fold, match, NULL, NULL, NULL);
+    return result;
 }

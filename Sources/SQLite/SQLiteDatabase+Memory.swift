@@ -3,6 +3,16 @@ internal import PropertyList
 
 /// A database in memory, with virtual tables, functions, and other databases attached to it.
 extension SQLiteDatabase {
+    /// Lets LIKE compare letters of all alphabets in one case.
+    package func foldCase() throws(SQLiteError) {
+        let result = csqlite_fold_case(try handle()) { value in
+            guard let scalar = Unicode.Scalar(value) else { return value }
+            let lower = scalar.properties.lowercaseMapping.unicodeScalars
+            return lower.count == 1 ? lower.first?.value ?? value : value
+        }
+        if result != 0 { throw failure(result) }
+    }
+
     /// Attaches a database in a file under a name.
     ///
     /// - Throws: `SQLiteError`, such as `notADatabase`.
@@ -30,6 +40,7 @@ extension SQLiteDatabase {
     ///   - name: its name.
     ///   - declaration: its columns as a statement that creates a table.
     ///   - table: answers SQLite's questions.
+    /// - Throws: `SQLiteError`, such as `busy` while a statement reads the former one.
     package func addTable(_ name: String, _ declaration: String, _ table: (any SQLiteTable)?) throws(SQLiteError) {
         let box = table.map { Unmanaged.passRetained(TableBox(self, $0)).toOpaque() }
         let result = csqlite_add_table(try opened(), name, declaration, TableBox.methods, box)
@@ -102,4 +113,6 @@ package struct SQLiteDenial: Sendable, Hashable {
     package let kind: Kind
     /// What was refused; empty where the kind says it.
     package let name: String
+
+    package init(kind: Kind, name: String) { (self.kind, self.name) = (kind, name) }
 }

@@ -89,13 +89,6 @@ package struct SQLiteQuestion {
         return String(cString: name).uppercased() == "BINARY"
     }
 
-    /// Whether the value is known while the statement is prepared.
-    package func isConstant(_ index: Int) -> Bool {
-        guard let value = library.pointee.sqlite3_vtab_rhs_value else { return false }
-        var found: OpaquePointer?
-        return value(info, Int32(index), &found) == 0 && found != nil
-    }
-
     /// Whether it is a list; if so, asks for all of its values at once.
     package func takesList(_ index: Int) -> Bool {
         guard let isIn = library.pointee.sqlite3_vtab_in, isIn(info, Int32(index), -1) != 0 else { return false }

@@ -110,8 +110,7 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(int, sqlite3_vtab_distinct, (sqlite3_index_info *_Nonnull)) \
     F(int, sqlite3_vtab_in, (sqlite3_index_info *_Nonnull, int, int)) \
     F(int, sqlite3_vtab_in_first, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull)) \
-    F(int, sqlite3_vtab_in_next, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull)) \
-    F(int, sqlite3_vtab_rhs_value, (sqlite3_index_info *_Nonnull, int, sqlite3_value *_Nullable *_Nonnull))
+    F(int, sqlite3_vtab_in_next, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull))
 
 /* The functions, by name. */
 struct csqlite_library {
@@ -149,6 +148,9 @@ csqlite_database *_Nullable csqlite_open(
  * They may not change a schema, but for that of temporary tables and of databases attached for writing, and neither
  * begin nor end a transaction. */
 csqlite_database *_Nullable csqlite_open_memory(int *_Nonnull result);
+
+/* Lets LIKE compare characters beyond ASCII in one case, too, by a function. Returns SQLite's result. */
+int csqlite_fold_case(sqlite3 *_Nonnull handle, uint32_t (*_Nonnull fold)(uint32_t));
 
 /* Attaches a database under a name, with the parameters and the safety of csqlite_open. Returns SQLite's result. */
 int csqlite_attach(

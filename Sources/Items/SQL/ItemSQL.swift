@@ -43,14 +43,16 @@ package final class ItemSQL {
     /// - Throws: `SQLError`; errors of files.
     package func prepare(_ text: String) throws -> SQLStatement {
         let database = try database()
-        let calls = try SQLFileCalls(SQLText(text))
+        let parsed = SQLText(text)
+        let calls = try SQLFileCalls(parsed)
+        let isExplained = parsed.tokens.first.map { parsed.isWord($0, "explain") } ?? false
         var (tables, remarks): ([String], [String]) = ([], [])
         do {
             for call in calls.calls {
                 remarks += try addTable(call, to: database)
                 tables.append(call.text)
             }
-            return try prepare(calls, tables, remarks, database)
+            return try prepare(calls, tables, remarks, database, isExplained: isExplained)
         } catch {
             removeTables(tables)
             throw error
@@ -58,13 +60,15 @@ package final class ItemSQL {
     }
 
     private func prepare(
-        _ calls: SQLFileCalls, _ tables: [String], _ remarks: [String], _ database: SQLiteDatabase
+        _ calls: SQLFileCalls, _ tables: [String], _ remarks: [String], _ database: SQLiteDatabase,
+        isExplained: Bool
     ) throws -> SQLStatement {
         items?.latest = []
         do throws(SQLiteError) {
             let statement = try SQLiteStatement(database, calls.statement)
             return SQLStatement(
-                self, statement, calls, tables: tables, remarks: remarks, changesItems: database.changesItems)
+                self, statement, calls, tables: tables, remarks: remarks,
+                changesItems: database.changesItems && !isExplained)
         } catch { throw thrown(error, calls) }
     }
 
@@ -141,6 +145,7 @@ package final class ItemSQL {
             do throws(SQLiteError) {
                 database = try SQLiteDatabase()
                 try functions.add(to: database)
+                try database.foldCase()
             } catch { throw SQLError(error.code == .unavailable ? .unavailable : .failed, error.message) }
             connection = database
         }
@@ -220,6 +225,9 @@ package final class ItemSQL {
         if let denial = connection?.denial, failure.code == .denied || failure.code == .error {
             return SQLError(.denied, Self.advice(denial), offset: offset)
         }
+        if failure.message == "virtual tables may not be altered" {
+            return SQLError(.denied, Self.advice(SQLiteDenial(kind: .schema, name: "")), offset: offset)
+        }
         let code: SQLError.Code =
             switch failure.code {
             case .error: .syntax
@@ -253,7 +261,8 @@ package final class ItemSQL {
             if items?.shape.leftOut.contains(last) ?? false {
                 return ": the items have more fields than SQLite has columns"
             }
-            return NearestNames.hint(for: last, among: items?.shape.columns.map(\.name) ?? [])
+            let hint = NearestNames.hint(for: last, among: items?.shape.columns.map(\.name) ?? [])
+            return hint.isEmpty ? ": items:declare makes a new field" : hint
         }
         if let function = name("no such function: ") {
             if SQLFileCalls.names.contains(function.lowercased()) {

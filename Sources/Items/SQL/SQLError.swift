@@ -2,9 +2,9 @@
 ///
 /// Errors that are not SQL's pass through as they are: `StoreError` of a change, `FileError` and `StoreError` of a file,
 /// `WorkStopped` of an interruption, and what a function of the host throws.
-package struct SQLError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SQLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What a statement failed by.
-    package enum Code: String, Sendable {
+    public enum Code: String, Sendable {
         /// Its text: a misspelt word, a name that is not there, a wrong number of arguments.
         case syntax
         /// The text is the beginning of a statement.
@@ -26,15 +26,15 @@ package struct SQLError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What it failed by.
-    package let code: Code
+    public let code: Code
     /// The problem, and a remedy.
-    package let message: String
+    public let message: String
     /// The place in the text, counted in bytes from 0; nil if none is known.
-    package let offset: Int?
+    public let offset: Int?
 
     package init(_ code: Code, _ message: String, offset: Int? = nil) {
         (self.code, self.message, self.offset) = (code, message, offset)
     }
 
-    package var description: String { message }
+    public var description: String { message }
 }

@@ -12,6 +12,7 @@ package protocol SQLFiles: AnyObject {
     /// - Parameters:
     ///   - path: the path that the user gives.
     ///   - isReadOnly: whether statements only read it.
+    /// - Returns: where it is; who opens it closes the descriptors.
     /// - Throws: the host's own error for a path that it does not let in.
     func databasePlace(_ path: String, isReadOnly: Bool) throws -> SQLitePlace
 }

@@ -44,6 +44,15 @@ final class SQLRowCursor: SQLiteTableCursor {
         plan = table.plans[number]
         usedColumns = table.shape.columns.indices.prefix(63).filter { plan.columns & (1 << UInt64($0)) != 0 }
         scan = nil
+        for order in plan.order {
+            guard let field = table.shape.columns[order.column].field else { continue }
+            if !store.isPlainOrder(field, alsoDates: true) {
+                let name = table.shape.columns[order.column].name
+                throw SQLError(
+                    .failed, "\(name) has got values of another kind since the statement was prepared: prepare it again"
+                )
+            }
+        }
         if let looked = plan.lookup {
             let condition = plan.conditions[looked]
             if try showSmall(condition, values, batch) { return }
@@ -68,19 +77,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         let order = plan.order.compactMap { order in
             table.shape.columns[order.column].field.map { (field: $0, isDescending: order.isDescending) }
         }
-        return try ColumnScan(store, rows: found, conditions, order: order, limit: limit(values))
-    }
-
-    private func limit(_ values: SQLiteArguments) -> Int? {
-        guard let place = plan.limit, case .integer(let limit) = values[place], limit >= 0 else { return nil }
-        var total = Int(limit)
-        if let place = plan.offset {
-            guard case .integer(let offset) = values[place] else { return nil }
-            let (sum, overflows) = total.addingReportingOverflow(Int(max(offset, 0)))
-            if overflows { return nil }
-            total = sum
-        }
-        return total
+        return try ColumnScan(store, rows: found, conditions, order: order)
     }
 
     // MARK: Looking up
@@ -95,8 +92,8 @@ final class SQLRowCursor: SQLiteTableCursor {
         begins += 1
         let isReady = table.madeLookup(field) != nil || begins >= Self.beginsThatLookUp
         guard isReady, !condition.isList, let constant = constant(values[argument], column) else { return nil }
-        let (found, others) = try table.lookup(field, areDays: column.areDays).rows(with: constant)
-        return others.isEmpty ? Array(found) : Array(found) + others
+        let (found, rest) = try table.lookup(field, areDays: column.areDays).rows(with: constant)
+        return rest.isEmpty ? Array(found) : Array(found) + rest
     }
 
     private func keyed(
@@ -129,13 +126,13 @@ final class SQLRowCursor: SQLiteTableCursor {
             try loadWhole(condition, field, column, batch)
         }
         guard let whole, let constant = constant(values[argument], column) else { return false }
-        let (found, others) = whole.lookup.rows(with: constant)
+        let (found, rest) = whole.lookup.rows(with: constant)
         var shown = 0
         for row in found {
             selection[shown] = whole.places[Int(row)]
             shown += 1
         }
-        for row in others {
+        for row in rest {
             selection[shown] = whole.places[Int(row)]
             shown += 1
         }
@@ -183,7 +180,7 @@ final class SQLRowCursor: SQLiteTableCursor {
             if scan?.isChanged ?? false {
                 for place in found.indices where !store.isLive(found[place]) { lane.clear(place) }
             }
-            if lane.hasOthers { try convertOthers(lane, column) }
+            if lane.needsConversion { try convertValues(lane, column) }
         } else {
             for place in found.indices {
                 let isLive = store.isLive(found[place])
@@ -195,7 +192,7 @@ final class SQLRowCursor: SQLiteTableCursor {
     }
 
     /// Makes texts of dates, and texts or blobs of values in boxes.
-    private func convertOthers(_ lane: ScanLane, _ column: SQLColumns.Column) throws {
+    private func convertValues(_ lane: ScanLane, _ column: SQLColumns.Column) throws {
         var text: [UInt8] = []
         var last: Int64?
         for place in 0..<count {

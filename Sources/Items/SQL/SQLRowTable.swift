@@ -23,9 +23,6 @@ final class SQLRowTable: SQLiteTable {
         /// The condition by which rows are looked up, if the plan is used often.
         var lookup: Int?
         var order: [Order] = []
-        /// The places of the limit and the offset.
-        var limit: Int?
-        var offset: Int?
         /// The columns that the statement uses, a bit each.
         var columns: UInt64 = 0
         var argumentCount = 0
@@ -64,36 +61,22 @@ final class SQLRowTable: SQLiteTable {
         var plan = Plan()
         plan.columns = question.columns
         var found = total
-        var (isUnique, others) = (false, 0)
+        var isUnique = false
         var best = total
-        var limits: [(index: Int, isOffset: Bool)] = []
         for index in 0..<question.constraintCount {
-            guard let operation = question.operation(index) else {
-                others += 1
-                continue
-            }
-            if operation == .limit || operation == .offset {
-                limits.append((index, operation == .offset))
-                continue
-            }
-            others += 1
+            // A limit is SQLite's: 3.40 offers it, too, where a condition remains that it does not offer.
+            guard let operation = question.operation(index) else { continue }
             guard let share = add(operation, index, question, &plan) else { continue }
             if operation == .equal || operation == .is {
                 if share * total < best || plan.lookup == nil {
                     (best, plan.lookup) = (share * total, plan.conditions.count - 1)
-                    if share * total <= 1 { isUnique = !plan.conditions[plan.conditions.count - 1].isList }
+                    // Not by a count, which another item changes.
+                    isUnique = operation == .equal && isKey(plan.conditions[plan.conditions.count - 1])
                 }
             }
             found *= share
         }
         addOrder(question, &plan)
-        if !plan.order.isEmpty, others == 0, limits.contains(where: { !$0.isOffset }) {
-            for (index, isOffset) in limits {
-                question.use(index, argument: plan.argumentCount)
-                if isOffset { plan.offset = plan.argumentCount } else { plan.limit = plan.argumentCount }
-                plan.argumentCount += 1
-            }
-        }
         // Filters read columns alone, and look-ups a part of the rows.
         let read = plan.lookup == nil ? (plan.conditions.isEmpty ? total : found + total / 50) : best + 10
         let isOrdered = question.orderCount > 0 && (!plan.order.isEmpty || isInStoreOrder(question, plan))
@@ -145,6 +128,10 @@ final class SQLRowTable: SQLiteTable {
                 column: place, operation: operation, argument: takesArgument ? plan.argumentCount - 1 : nil,
                 isList: isList))
         return share
+    }
+
+    private func isKey(_ condition: Plan.Condition) -> Bool {
+        !condition.isList && shape.columns[condition.column].field == store.keyField
     }
 
     private func distinctCount(_ field: ItemField) -> Double {
@@ -203,7 +190,6 @@ final class SQLRowTable: SQLiteTable {
             text += plan.order.map { shape.columns[$0.column].name + ($0.isDescending ? " desc" : "") }
                 .joined(separator: ", ")
         }
-        if plan.limit != nil { text += ", limited" }
         let used = shape.columns.indices.filter { plan.columns & (1 << UInt64(min($0, 63))) != 0 }
         text +=
             used.isEmpty

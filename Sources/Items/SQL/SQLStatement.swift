@@ -160,7 +160,9 @@ package final class SQLStatement {
             let outer = sql.beginChanges()
             defer { sql.endChanges(outer) }
             while try stepOnce() {}
-            return try sql.changes.apply(to: store)
+            // A copy: an observer may run statements.
+            let asked = sql.changes
+            return try asked.apply(to: store)
         }
         isDone = true
         return count

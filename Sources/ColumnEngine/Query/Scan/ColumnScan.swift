@@ -25,11 +25,10 @@ package final class ColumnScan {
     ///   - rows: the rows to examine; nil for all in order.
     ///   - conditions: what the rows have to satisfy.
     ///   - order: the fields by which they are sorted, each of one kind alone.
-    ///   - limit: the number of rows that are wanted at most, after sorting; nil for all.
     /// - Throws: `WorkStopped`.
     package init(
         _ store: ColumnStore, rows: [UInt32]? = nil, _ conditions: [ScanCondition],
-        order: [(field: ItemField, isDescending: Bool)] = [], limit: Int? = nil
+        order: [(field: ItemField, isDescending: Bool)] = []
     ) throws {
         store.recordWholeRead()
         (self.store, startVersion) = (store, store.version)
@@ -40,7 +39,7 @@ package final class ColumnScan {
         if order.isEmpty {
             (self.list, self.conditions) = (list, conditions)
         } else {
-            self.list = try Self.sorted(store, list, conditions, order, limit)
+            self.list = try Self.sorted(store, list, conditions, order)
             self.conditions = []
         }
         end = self.list?.count ?? store.order.count
@@ -51,12 +50,12 @@ package final class ColumnScan {
 
     private static func sorted(
         _ store: ColumnStore, _ rows: [UInt32]?, _ conditions: [ScanCondition],
-        _ order: [(field: ItemField, isDescending: Bool)], _ limit: Int?
+        _ order: [(field: ItemField, isDescending: Bool)]
     ) throws -> [UInt32] {
         let keys = order.map { ItemSortKey(.field($0.field), isDescending: $0.isDescending) }
         for key in order { _ = store.materialise(key.field) }
         let scan = try ColumnScan(store, rows: rows, conditions)
-        var sorter = try ItemSorter(store, keys, keeping: limit)
+        var sorter = try ItemSorter(store, keys, keeping: nil)
         let batch = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Self.batch)
         defer { batch.deallocate() }
         while case let count = try scan.next(batch), count > 0 {
@@ -128,10 +127,13 @@ extension ColumnStore {
 extension ColumnStore {
     /// Whether a field has dates alone, each the beginning of a day in UTC. O(n).
     package func haveNoTimes(_ field: ItemField) -> Bool {
-        guard case .numbers(let numbers) = view(field), numbers.kind == .date else { return false }
-        for row in 0..<UInt32(table.rowCount) where numbers.isPresent(row) {
-            if numbers.reals[Int(row)].truncatingRemainder(dividingBy: 86400) != 0 { return false }
+        var hasDates = false
+        for row in 0..<UInt32(table.rowCount) {
+            let cell = table.cell(row, field)
+            if cell.isAbsent { continue }
+            guard cell.kind == .date, cell.realValue.truncatingRemainder(dividingBy: 86400) == 0 else { return false }
+            hasDates = true
         }
-        return true
+        return hasDates
     }
 }

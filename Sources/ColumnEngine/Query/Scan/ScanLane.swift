@@ -25,7 +25,7 @@ package final class ScanLane {
     private var dictionaryBytes = 0
     private var dictionary: DictionaryLane?
     /// Whether some value is a date or in a box.
-    package private(set) var hasOthers = false
+    package private(set) var needsConversion = false
 
     /// A dictionary's entries, by code.
     private struct DictionaryLane {
@@ -34,7 +34,7 @@ package final class ScanLane {
         var kinds: [UInt8] = []
         var words: [Int64] = []
         var lengths: [UInt32] = []
-        var hasOthers = false
+        var needsConversion = false
     }
 
     /// The most entries of a dictionary whose texts are copied once for all batches.
@@ -89,7 +89,7 @@ package final class ScanLane {
     /// Reads a field of rows.
     package func read(_ field: ItemField, _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore) {
         byteCount = dictionaryBytes
-        hasOthers = false
+        needsConversion = false
         switch store.view(field) {
         case .absent: for place in rows.indices { kinds[place] = Kind.absent }
         case .numbers(let numbers): read(numbers, rows)
@@ -144,7 +144,7 @@ package final class ScanLane {
                 }
             }
         default:
-            hasOthers = true
+            needsConversion = true
             for place in rows.indices {
                 kinds[place] = numbers.isPresent(rows[place]) ? Kind.date : Kind.absent
                 words[place] = integers[Int(rows[place])]
@@ -160,7 +160,7 @@ package final class ScanLane {
             makeDictionary(dictionary, store.version)
         }
         guard let entries = self.dictionary else { return }
-        hasOthers = entries.hasOthers
+        needsConversion = entries.needsConversion
         entries.kinds.withUnsafeBufferPointer { entryKinds in
             entries.words.withUnsafeBufferPointer { entryWords in
                 entries.lengths.withUnsafeBufferPointer { entryLengths in
@@ -185,7 +185,7 @@ package final class ScanLane {
             entries.words.append(words[0])
             entries.lengths.append(lengths[0])
         }
-        entries.hasOthers = hasOthers
+        entries.needsConversion = needsConversion
         dictionaryBytes = byteCount
         self.dictionary = entries
     }
@@ -200,13 +200,13 @@ package final class ScanLane {
         case .no, .yes: (kinds[place], words[place]) = (Kind.integer, cell.pointee.kind == .yes ? 1 : 0)
         case .single:
             (kinds[place], words[place]) = (Kind.real, Int64(bitPattern: CellOrder.number(cell.pointee).bitPattern))
-        case .date: setOther(place, Kind.date, cell.pointee)
-        case .box: setOther(place, Kind.box, cell.pointee)
+        case .date: setUnread(place, Kind.date, cell.pointee)
+        case .box: setUnread(place, Kind.box, cell.pointee)
         }
     }
 
-    private func setOther(_ place: Int, _ kind: UInt8, _ cell: Cell) {
-        hasOthers = true
+    private func setUnread(_ place: Int, _ kind: UInt8, _ cell: Cell) {
+        needsConversion = true
         (kinds[place], words[place]) = (kind, Int64(bitPattern: cell.tail))
     }
 

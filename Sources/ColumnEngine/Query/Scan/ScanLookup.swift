@@ -18,7 +18,7 @@ package final class ScanLookup {
     private var starts: [UInt32] = []
     private var rows: [UInt32] = []
     /// The rows whose values the reader compares.
-    private var others: [UInt32] = []
+    private var rest: [UInt32] = []
 
     /// The number of different values.
     package var count: Int { firsts.count }
@@ -57,7 +57,7 @@ package final class ScanLookup {
     private func add(_ row: UInt32, _ group: UInt32, _ found: inout [UInt32], _ groups: inout [UInt32]) {
         if group == .max { return }
         if group == .max - 1 {
-            others.append(row)
+            rest.append(row)
         } else {
             found.append(row)
             groups.append(group)
@@ -132,7 +132,7 @@ package final class ScanLookup {
     /// The rows that may have a value.
     ///
     /// - Returns: those with the value, in order, and those that the reader compares.
-    package func rows(with constant: ScanCondition.Constant) -> (found: ArraySlice<UInt32>, others: [UInt32]) {
+    package func rows(with constant: ScanCondition.Constant) -> (found: ArraySlice<UInt32>, rest: [UInt32]) {
         let group: UInt32?
         switch constant {
         case .text(let text):
@@ -148,8 +148,8 @@ package final class ScanLookup {
         case .real(let number):
             group = number.isNaN ? nil : index.find(hash(real: number)) { isNumber(firsts[Int($0)], .real(number)) }
         }
-        guard let group else { return ([], others) }
-        return (rows[Int(starts[Int(group)])..<Int(starts[Int(group) + 1])], others)
+        guard let group else { return ([], rest) }
+        return (rows[Int(starts[Int(group)])..<Int(starts[Int(group) + 1])], rest)
     }
 
     private func isNumber(_ row: UInt32, _ number: Cell) -> Bool {

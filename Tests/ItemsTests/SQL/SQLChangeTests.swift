@@ -1,0 +1,190 @@
+import CPlatform
+import PropertyList
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import Items
+
+/// Changes by statements are transactions of the store; what statements must not do is refused.
+@Suite("SQL: changes and limits") struct SQLChangeTests {
+    private let fixture: SQLFixture
+    private var store: ItemStore { fixture.store }
+
+    init() throws {
+        fixture = try SQLFixture()
+        for number in 1...5 { try fixture.add("item \(number)", Int64(number)) }
+        try fixture.store.commit()
+    }
+
+    @Test("a change is one step of undo")
+    func update() throws {
+        try store.declare([FieldDeclaration("room", .string)])
+        try store.commit()
+        #expect(
+            try fixture.run(
+                "update items set valueInDollars = valueInDollars * 10, room = 'Attic' where valueInDollars > 2") == 3)
+        #expect(
+            try fixture.rows("select valueInDollars, room from items") == [
+                "1|NULL", "2|NULL", "30|Attic", "40|Attic", "50|Attic",
+            ])
+        #expect(try store.undo())
+        #expect(try fixture.rows("select sum(valueInDollars), count(room) from items") == ["15|0"])
+        #expect(try fixture.run("delete from items where name like '%4'") == 1)
+        #expect(
+            try fixture.run("insert into items(name, valueInDollars, itemKey) values('new', 7, 'k'), ('next', 8, 'l')")
+                == 2)
+        #expect(try fixture.rows("select name, itemKey from items where valueInDollars > 5") == ["new|k", "next|l"])
+        #expect(
+            try fixture.run("insert into items(name, valueInDollars) select name || ' copy', valueInDollars from items")
+                == 6)
+        #expect(store.count == 12)
+        #expect(try fixture.run("update items set room = null where room is not null") == 0)
+    }
+
+    @Test("a failure leaves nothing changed")
+    func failures() throws {
+        let before = try fixture.rows("select * from items")
+        #expect(throws: StoreError.self) {
+            try fixture.run("update items set valueInDollars = 'many' where valueInDollars = 5")
+        }
+        #expect(throws: StoreError.self) {
+            try fixture.run("update items set name = case valueInDollars when 5 then x'00' else 'b' end")
+        }
+        #expect(throws: SQLError.self) { try fixture.run("update items set itemKey = 'x'") }
+        #expect(throws: SQLError.self) { try fixture.run("update items set position = 1") }
+        #expect(throws: SQLError.self) { try fixture.run("update items set name = abs(-9223372036854775808)") }
+        #expect(try fixture.rows("select * from items") == before)
+        #expect(!store.hasUncommittedChanges)
+        let diff = try store.dryRun { try fixture.run("delete from items") }
+        #expect(diff.removed.count == 5 && store.count == 5)
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try store.transaction {
+                try fixture.run("delete from items where valueInDollars < 3")
+                throw Stop()
+            }
+        }
+        #expect(store.count == 5)
+    }
+
+    @Test("values become those of the fields")
+    func values() throws {
+        try store.declare([
+            FieldDeclaration("flag", .boolean), FieldDeclaration("bought", .date), FieldDeclaration("tags", .array),
+        ])
+        try fixture.run(
+            "update items set flag = 1, bought = '2024-02-29', tags = json_array(1, 'a') where valueInDollars = 1")
+        let item = try #require(store[0])
+        #expect(try item.value(forField: "flag") == .boolean(true))
+        #expect(try item.value(forField: "tags") == .array([.integer(1), .string("a")]))
+        #expect(try fixture.rows("select bought from items where flag") == ["2024-02-29 00:00:00"])
+        // What is not assigned stays as it is, not as SQL shows it.
+        try fixture.run("update items set name = 'other' where flag")
+        #expect(try item.value(forField: "tags") == .array([.integer(1), .string("a")]))
+        #expect(throws: StoreError.self) { try fixture.run("update items set bought = 'soon'") }
+    }
+
+    @Test("observers are asked, and may refuse")
+    func observers() throws {
+        final class Guardian: ItemStoreObserver {
+            struct Refusal: Error {}
+            func itemStore(_ store: ItemStore, willInsert item: Item) throws {}
+            func itemStore(_ store: ItemStore, didInsert item: Item) {}
+            func itemStore(
+                _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?,
+                new: inout PropertyListValue?
+            ) throws { if old == .integer(3) { throw Refusal() } }
+            func itemStore(
+                _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?,
+                new: PropertyListValue?
+            ) {}
+            func itemStore(_ store: ItemStore, willRemove item: Item) throws {}
+            func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {}
+            func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {}
+        }
+        store.addObserver(Guardian())
+        #expect(throws: (any Error).self) { try fixture.run("update items set valueInDollars = 0") }
+        #expect(try fixture.rows("select sum(valueInDollars) from items") == ["15"])
+    }
+
+    @Test(
+        "statements must not do some things, and are told the way",
+        arguments: [
+            ("drop table items", "items:declare"), ("create table t(x)", "items:declare"),
+            ("alter table items add column x", "items:declare"), ("attach 'a.db' as a", "sql.attach"),
+            ("pragma writable_schema = 1", "PRAGMA"), ("begin", "items:transaction"),
+            ("select load_extension('x')", "load_extension"), ("delete from sqlite_master", ""),
+            ("create virtual table t using cubby_items", "items:declare"),
+            ("insert or replace into items(name) values('a')", "update"),
+            ("select 1; select 2", "one statement"), ("", "a statement is expected"), ("vacuum", ""),
+            ("select randomblob(1000000000)", ""), ("select readfile('/etc/passwd')", ""),
+            ("select * from items where rowid = 'a' order by nowhere", "no such column"),
+        ])
+    func denied(text: String, way: String) {
+        let error = fixture.error(text)
+        #expect(error?.message.contains(way) ?? false, "\(text): \(error?.message ?? "no error")")
+    }
+
+    @Test("hostile statements end")
+    func hostile() throws {
+        let columns = (0..<1900).map { "\($0) c\($0)" }.joined(separator: ", ")
+        #expect(try fixture.rows("select * from (select \(columns))").count == 1)
+        #expect(fixture.error("select \((0..<3000).map { "\($0)" }.joined(separator: ", "))") != nil)
+        #expect(fixture.error("select " + String(repeating: "(", count: 5000) + "1") != nil)
+        #expect(fixture.error("select " + String(repeating: "-", count: 1000)) != nil)
+        for depth in 0..<20 {
+            try fixture.run("create temp view v\(depth) as select * from \(depth == 0 ? "items" : "v\(depth - 1)")")
+        }
+        #expect(try fixture.rows("select count(*) from v19") == ["5"])
+        let wide = ItemStore()
+        var many: PropertyListFields = [:]
+        for number in 0..<2500 { many["f\(number)"] = .integer(Int64(number)) }
+        try wide.createItem(ItemFields(name: "a", custom: many))
+        let wideFixture = try SQLFixture(wide)
+        let present = Set(wideFixture.sql.names.tables["items"] ?? [])
+        let (known, unknown) = (many.keys.filter { present.contains($0) }, many.keys.filter { !present.contains($0) })
+        #expect(try wideFixture.rows("select \(try #require(known.first)) from items").count == 1)
+        let name = try #require(unknown.first)
+        #expect(wideFixture.error("select \(name) from items")?.message.contains("more fields") ?? false)
+        // A name in two cases.
+        try store.createItem(ItemFields(name: "b", custom: ["Name": .string("c")]))
+        #expect(try fixture.rows("select name, \"Name_2\" from items where Name_2 is not null") == ["b|c"])
+    }
+
+    @Test("an endless statement is interrupted")
+    func endless() throws {
+        var checks = 0
+        withUnsafeMutablePointer(to: &checks) { checks in
+            let former = cubby_watch_work(
+                cubby_watch(
+                    is_stopped: { context in
+                        guard let checks = context?.assumingMemoryBound(to: Int.self) else { return 1 }
+                        checks.pointee += 1
+                        return checks.pointee > 100 ? 1 : 0
+                    }, capacity: nil, context: checks))
+            defer { _ = cubby_watch_work(former) }
+            #expect(throws: WorkStopped.self) {
+                try fixture.rows(
+                    "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t")
+            }
+            checks.pointee = 0
+            #expect(throws: WorkStopped.self) {
+                try fixture.run(
+                    "update items set name = (with recursive t(x) as (select 1 union all select x + 1 from t) select max(x) from t)"
+                )
+            }
+        }
+        #expect(try fixture.rows("select count(*) from items where name like 'item%'") == ["5"])
+    }
+
+    @Test("a statement has no more memory than its work")
+    func memory() throws {
+        let former = cubby_watch_work(cubby_watch(is_stopped: nil, capacity: { _ in 8 << 20 }, context: nil))
+        defer { _ = cubby_watch_work(former) }
+        let text =
+            "with recursive t(x) as (select 1 union all select x + 1 from t limit 2000000) select x, count(*) from t group by random()"
+        #expect(fixture.error(text)?.code == .limit)
+        #expect(try fixture.rows("select count(*) from items") == ["5"])
+    }
+}

@@ -1,0 +1,91 @@
+import PropertyList
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Items
+
+/// Files as tables, and databases that are attached.
+@Suite("SQL: files") struct SQLFileTests {
+    private let fixture: SQLFixture
+
+    init() throws {
+        fixture = try SQLFixture()
+        try fixture.add("Lamp", 10, ["room": .string("A1")])
+        try fixture.add("Bed", 20, ["room": .string("B2")])
+        try fixture.files.write("rooms.csv", "code,title,since,itemKey\nA1,Attic,2020-01-31,x\nB2,Bath,2021-02-28,x\n")
+        try fixture.files.write("semi.csv", "a;b\n1,5;x\n2,5;y\n")
+        try fixture.files.write("a.json", "{\"data\": [{\"k\": 1, \"v\": {\"w\": 2}}, {\"k\": 2}]}")
+        try fixture.files.write("a.jsonl", "{\"k\": 1}\n{\"k\": 2}\n")
+    }
+
+    @Test("a file is joined with the items")
+    func join() throws {
+        #expect(
+            try fixture.rows(
+                "select i.name, r.title from items i join csv('rooms.csv') r on r.code = i.room order by 1") == [
+                    "Bed|Bath", "Lamp|Attic",
+                ])
+        #expect(try fixture.rows("select csv.title from csv('rooms.csv') where since > '2021-01-01'") == ["Bath"])
+        let whole = try fixture.rows("select * from csv('rooms.csv')")
+        #expect(whole == ["A1|Attic|2020-01-31|x", "B2|Bath|2021-02-28|x"])
+        #expect(
+            try fixture.rows("select a, b from csv('semi.csv', '{\"delimiter\": \";\", \"decimal\": \"comma\"}')") == [
+                "1.5|x", "2.5|y",
+            ])
+        #expect(
+            try fixture.rows("select k, v ->> 'w' from json('a.json', '{\"path\": \"data\"}') order by k") == [
+                "1|2", "2|NULL",
+            ])
+        #expect(try fixture.rows("select sum(k) from jsonl('a.jsonl')") == ["3"])
+        // In a text, in a name and in a comment it is none; json is a function elsewhere.
+        #expect(
+            try fixture.rows("select 'from csv(1)', json('[1]') /* from csv(x) */ -- from csv(?)") == [
+                "from csv(1)|[1]"
+            ])
+        #expect(
+            try fixture.rows("select (select count(*) from csv('rooms.csv')), x from (select 1 x), csv('rooms.csv') c")
+                == ["2|1", "2|1"])
+        #expect(try fixture.run("insert into items(name, room) select title, code from csv('rooms.csv')") == 2)
+    }
+
+    @Test("what is wrong with a file is told")
+    func failures() throws {
+        #expect(fixture.error("select * from csv(?)")?.message.contains("items:import") ?? false)
+        #expect(fixture.error("select * from csv(?)")?.offset == 18)
+        #expect(fixture.error("select csv('rooms.csv')")?.message.contains("is a table") ?? false)
+        #expect(
+            fixture.error("select * from csv('rooms.csv', '{\"delimeter\": \";\"}')")?.message.contains("delimiter")
+                ?? false)
+        #expect(fixture.error("select * from csv('rooms.csv', 'x')")?.message.contains("JSON") ?? false)
+        #expect(throws: (any Error).self) { try fixture.rows("select * from csv('nowhere.csv')") }
+        #expect(fixture.error("select nothing from csv('rooms.csv')")?.offset == 7)
+        #expect(fixture.error("select 1 from csv('rooms.csv') r where nothing = 1")?.offset == 39)
+        #expect(throws: (any Error).self) { try fixture.run("delete from csv('rooms.csv')") }
+    }
+
+    @Test("a database is attached, for reading alone unless it is granted")
+    func attach() throws {
+        try fixture.files.write("a.sqlite", "")
+        let database = try SQLiteDatabase(
+            path: fixture.files.folder.path + "/a.sqlite", temporaryFolder: fixture.files.folder.path,
+            isReadOnly: false)
+        try database.execute("create table items(name, price)")
+        try database.execute("insert into items values('Lamp', 99)")
+        database.close()
+        try fixture.sql.attach("old", "a.sqlite")
+        #expect(try fixture.rows("select i.name, o.price from items i join old.items o using (name)") == ["Lamp|99"])
+        #expect(try fixture.rows("select count(*) from items") == ["2"])
+        #expect(fixture.error("update old.items set price = 1")?.message.contains("readonly") ?? false)
+        #expect(throws: SQLError.self) { try fixture.sql.attach("old", "a.sqlite") }
+        #expect(fixture.sql.names.tables["old.items"] == ["name", "price"])
+        try fixture.sql.detach("old")
+        #expect(throws: SQLError.self) { try fixture.rows("select * from old.items") }
+        try fixture.sql.attach("old", "a.sqlite", isWritable: true)
+        #expect(try fixture.run("update old.items set price = 1") == 1)
+        try fixture.run("create table old.t as select name from main.items")
+        #expect(try fixture.rows("select count(*) from old.t") == ["2"])
+        try fixture.files.write("b.sqlite", "no database, but a text that is long enough to be one, nearly")
+        #expect(throws: SQLError.self) { try fixture.sql.attach("b", "b.sqlite") }
+    }
+}

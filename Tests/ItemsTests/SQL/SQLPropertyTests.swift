@@ -1,0 +1,95 @@
+import PropertyList
+import SQLite
+import TestSupport
+import Testing
+
+@testable import ColumnEngine
+@testable import Items
+
+/// Random statements over random items, beside the same statements over a plain table of SQLite.
+@Suite("SQL: beside a plain table") struct SQLPropertyTests {
+    private static let fields = ["t", "i", "r", "m", "b"]
+    private var random: TestGenerator
+
+    init() { random = TestGenerator(seed: 41) }
+
+    private mutating func value(_ field: String) -> PropertyListValue? {
+        if random.number(5) == 0 { return nil }
+        let texts = ["a", "b", "B", "ab", "é", "", "10", "9"]
+        switch field {
+        case "t": return .string(texts[random.number(texts.count)])
+        case "i": return .integer(Int64(random.number(9)) - 4)
+        case "r": return .real(Double(random.number(9)) / 2 - 1)
+        case "b": return .boolean(random.number(2) == 0)
+        default:
+            return random.number(2) == 0
+                ? .integer(Int64(random.number(5))) : .string(texts[random.number(texts.count)])
+        }
+    }
+
+    private mutating func pick(_ choices: [String]) -> String { choices[random.number(choices.count)] }
+
+    private mutating func condition() -> String {
+        let field = pick(Self.fields)
+        switch random.number(8) {
+        case 0: return "\(field) is \(pick(["", "not "]))null"
+        case 1: return "\(field) in (\(pick(["1, 2, 'a'", "'a', 'b', null", "0.5, -1", "''"])))"
+        case 2: return "\(field) like '\(pick(["a%", "A_", "%b", "1%", "é%", ""]))'"
+        case 3: return "\(field) glob '\(pick(["a*", "B", "[ab]*", "?"]))'"
+        case 4: return "\(field) between \(pick(["-1", "'a'", "0"])) and \(pick(["2", "'b'", "1.5"]))"
+        default:
+            return
+                "\(field) \(pick(["=", "<", "<=", ">", ">=", "<>", "is"])) \(pick(["1", "0", "'a'", "'1'", "0.5", "null", "-1.0", "'B' collate nocase", "i", "t", "9223372036854775807", "-9.5e18"]))"
+        }
+    }
+
+    private mutating func statement() -> String {
+        let wheres = [
+            "", " where \(condition())", " where \(condition()) and \(condition())",
+            " where \(condition()) or \(condition())",
+        ]
+        let filter = pick(wheres)
+        let (first, second) = (pick(Self.fields), pick(Self.fields))
+        let direction = pick(["", " desc"])
+        switch random.number(6) {
+        case 0: return "select \(first), count(*), sum(i), min(\(second)) from items\(filter) group by \(first)"
+        case 1: return "select \(first), \(second), count(*) from items\(filter) group by \(first), \(second)"
+        case 2:
+            return
+                "select \(first), n from items\(filter) order by \(first)\(direction), n limit \(random.number(9)) offset \(random.number(4))"
+        case 3: return "select distinct \(first) from items\(filter) order by \(first)\(direction)"
+        case 4:
+            return
+                "select a.n, b.n from items a \(pick(["left ", ""]))join items b on a.\(first) = b.\(second) and b.n % 5 = 1 where a.n % 7 = 2"
+        default: return "select n, \(first) from items\(filter)"
+        }
+    }
+
+    @Test("random statements have the same rows")
+    mutating func same() throws {
+        let fixture = try SQLFixture()
+        // The same types as a store's columns: a field of several kinds has none.
+        try fixture.run("create temp table plain(t text, i integer, r real, m, b boolean, n integer)")
+        let insert = try fixture.sql.prepare("insert into plain values(?, ?, ?, ?, ?, ?)")
+        for number in 0..<700 {
+            var custom: PropertyListFields = ["n": .integer(Int64(number))]
+            for (place, field) in Self.fields.enumerated() {
+                let value = value(field)
+                custom[field] = value
+                try insert.bind(value, at: place)
+            }
+            try insert.bind(.integer(Int64(number)), at: 5)
+            try insert.run()
+            insert.reset()
+            try fixture.add("x", 0, custom)
+        }
+        for _ in 0..<400 {
+            let text = statement()
+            let plain = text.replacing(" items", with: " plain")
+            let isOrdered = text.contains("order by")
+            if let error = fixture.error(text) { Issue.record("\(text): \(error)") }
+            let (found, wanted) = (try fixture.rows(text), try fixture.rows(plain))
+            #expect(isOrdered ? found == wanted : found.sorted() == wanted.sorted(), "\(text)")
+        }
+    }
+}
