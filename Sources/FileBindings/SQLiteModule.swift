@@ -1,5 +1,4 @@
 import Application
-import CPlatform
 import Files
 import Lua
 import PropertyList
@@ -19,7 +18,7 @@ package enum SQLiteModule: ScriptModule {
 
     package static func declare(in host: ScriptHost) -> [Global] {
         let cls = LuaClass<SQLiteDatabase>("Database", doc: "A SQLite database in a file.", in: host.state)
-        declareStatements(on: cls, RowMemory(host))
+        declareStatements(on: cls, host)
         cls.method(
             "transaction", ["body": .callback("() → any", "the function that changes the database")],
             doc: "Runs a function as a transaction; an error rolls back its changes and is raised again.",
@@ -63,8 +62,8 @@ package enum SQLiteModule: ScriptModule {
         return [module.global]
     }
 
-    private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ memory: RowMemory) {
-        let host = memory.host
+    private static func declareStatements(on cls: LuaClass<SQLiteDatabase>, _ host: ScriptHost) {
+        let memory = host.rowMemory
         cls.method(
             "rows", statement, returns: [.callback("() → table")],
             doc: "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
@@ -182,27 +181,11 @@ package enum SQLiteModule: ScriptModule {
     }
 }
 
-/// The memory of rows that scripts fetch, within their limit.
-private final class RowMemory {
-    unowned let host: ScriptHost
-    /// The bytes since garbage was collected.
-    private var fetched = 0
-
-    init(_ host: ScriptHost) { self.host = host }
-
-    /// Collects rows that no script has any more: SQLite allocates within what is left of the limit.
-    func collect() {
-        guard let limit = host.state.memory.limit, fetched > limit / 8 else { return }
-        fetched = 0
-        if cubby_work_capacity() < Int64(limit / 2) { host.runtime.returnMemory() }
-    }
-
+extension RowMemory {
     /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
-    func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
-        fetched += count
-        guard count >= 1 << 16, Int64(count) > cubby_work_capacity() else { return }
-        host.runtime.returnMemory()
-        guard Int64(count) > cubby_work_capacity() else { return }
+    fileprivate func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
+        add(count)
+        guard count >= 1 << 16, !hasRoom(for: count) else { return }
         throw SQLiteError(
             .noMemory,
             "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")

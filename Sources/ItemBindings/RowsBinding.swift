@@ -40,6 +40,14 @@ enum RowsBinding {
         cls.declareOperator("index", .integer, returns: .optional(.table), doc: "A row by its place, from 1.")
         cls.declareOperator("len", returns: .integer, doc: "The number of rows.")
         cls.metamethod("__len") { rows, call in call.returns(rows.count) }
+        cls.metamethod("__pairs") { [unowned host] rows, call in
+            var place = 0
+            return call.returns(ownedFunction: { call in
+                guard place < rows.count else { return call.returns(LuaValue.nil) }
+                place += 1
+                return call.returns(place) + call.returns(.table(row(place - 1, of: rows, host)))
+            })
+        }
         cls.metamethod("__tostring") { [unowned host] rows, call in
             call.returns(text(of: rows, host.activePrompt?.screenColumns))
         }

@@ -162,8 +162,8 @@ private struct SQLParameters {
         guard given == names.count else {
             let missing = names.dropFirst(given).compactMap { $0 }.first
             let named = missing.map { "; \($0) has none" } ?? ""
-            throw LuaError(
-                .argument,
+            throw SQLError(
+                .parameter,
                 "the statement has \(names.count.counted("parameter")), and \(given.counted("value")) \(given == 1 ? "is" : "are") given\(named)"
             )
         }
@@ -178,15 +178,13 @@ private struct SQLParameters {
         try table.forEach { key, _ in
             guard let name = key.textValue, known.contains(where: { $0 == name }) else {
                 let hint = key.textValue.map { NearestNames.hint(for: $0, among: known.compactMap { $0 }) } ?? ""
-                throw LuaError(
-                    .argument, "the statement has no parameter '\(host.state.describe(key))'\(hint)")
+                throw SQLError(.parameter, "the statement has no parameter '\(host.state.describe(key))'\(hint)")
             }
             return true
         }
         for (place, name) in known.enumerated() {
             guard let name, case let value = table[name], !value.isNil else {
-                throw LuaError(
-                    .argument, "parameter \(names[place] ?? "\(place + 1)") has no value (null is NULL)")
+                throw SQLError(.parameter, "parameter \(names[place] ?? "\(place + 1)") has no value (null is NULL)")
             }
             try bind(value, at: place, name)
         }
@@ -198,7 +196,7 @@ private struct SQLParameters {
             let converted = try host.values.propertyList(value, writesDays: true)
             return try bind(converted, at: place)
         } catch {
-            throw LuaError(.argument, "parameter \(name): \(error.message)")
+            throw SQLError(.parameter, "parameter \(name): \(error.message)")
         }
     }
 

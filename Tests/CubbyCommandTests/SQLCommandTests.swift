@@ -100,7 +100,7 @@ struct SQLCommandTests {
                 ["no such column: nmae; did you mean 'name'? (column 8)", "\n           ^"]
             ),
             ("select name form items", 64, ["syntax error", "select name form items"]),
-            ("select", 64, ["incomplete"]), ("", 64, []), ("select $x", 64, ["1 parameter"]),
+            ("select", 64, ["not complete"]), ("", 64, []), ("select $x", 64, ["1 parameter"]),
             ("drop table items", 64, []), ("select * from csv('/etc/passwd')", 74, ["--allow-read"]),
         ])
     func mistakes(text: String, status: Int32, words: [String]) throws {

@@ -26,7 +26,7 @@ import Testing
             ("select 1 + 1", InputCompleteness.complete), ("select * from items", .complete),
             ("select * from items where", .incomplete(indent: 0)), ("select *", .incomplete(indent: 0)),
             ("select nowhere, count(*) n", .incomplete(indent: 0)), ("select nowhere, count(*) n;", .complete),
-            ("select nowhere from items", .invalid), ("select 1 form items", .invalid),
+            ("select nowhere from items", .complete), ("select 1 form items", .invalid),
             ("select 'open", .incomplete(indent: 0)), ("select 1 /* a note", .incomplete(indent: 0)),
             ("update items", .incomplete(indent: 0)), ("delete from items", .complete),
             ("with a as (select 1)", .incomplete(indent: 0)), ("select max(", .incomplete(indent: 0)),

@@ -250,15 +250,21 @@ package enum SQLEntry {
         if tokens.isOpen { return .incomplete(indent: 0) }
         if tokens.isSymbol(tokens.tokens.count - 1, ";") { return .complete }
         switch sql.completeness(of: text) {
-        case .complete: return .complete
+        case .complete: return lacksTables(text, tokens, sql) ? .incomplete(indent: 0) : .complete
         case .incomplete: return .incomplete(indent: 0)
-        case .error(let error):
-            // The columns of a list are those of tables that come in a further line.
-            let lacksTables =
-                tokens.isWord(0, "select") && !tokens.tokens.indices.contains { tokens.isWord($0, "from") }
-            let isMissing = error.message.hasPrefix("no such column")
-            return isMissing && lacksTables ? .incomplete(indent: 0) : .invalid
+        case .error: return .invalid
         }
+    }
+
+    /// Whether a statement is a list of columns whose tables come in a further line. It names no file.
+    private static func lacksTables(_ text: String, _ tokens: SQLText, _ sql: ItemSQL) -> Bool {
+        guard tokens.isWord(0, "select"), !tokens.tokens.indices.contains(where: { tokens.isWord($0, "from") }) else {
+            return false
+        }
+        do { try sql.prepare(text).close() } catch let error as SQLError {
+            return error.message.hasPrefix("no such column") || error.message.hasPrefix("no tables specified")
+        } catch {}
+        return false
     }
 
     /// Whether a statement only reads, as far as its words tell.

@@ -110,7 +110,8 @@ package struct ValuePrinter {
     /// A table's text for the screen as it is.
     func text(_ table: inout TableText, time: String) -> String {
         if isWhole { return table.wholeText }
-        return table.text(limit: rowLimit, columns: columns, advice: isPaged ? "; :columns chooses" : "", time: time)
+        let advice = table.rows.hasOwnOrder ? "; full(_) shows them" : "; :columns chooses"
+        return table.text(limit: rowLimit, columns: columns, advice: isPaged ? advice : "", time: time)
     }
 
     /// A duration for display.

@@ -53,7 +53,8 @@ extension PromptSession {
         case .success(let values):
             if isSQL, terminal.reportsChanges, case .integer(let count)? = values.first {
                 remember(text, true, isSQL: true, "")
-                return report(changes: count, seconds)
+                report(changes: count, seconds)
+                break
             }
             // At a prompt the count of an export is worth a line.
             let isShown = terminal.reportsChanges || !host.isReportOfOutput(values)

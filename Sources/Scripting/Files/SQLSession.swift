@@ -1,5 +1,4 @@
 import Application
-import CPlatform
 import Files
 package import Items
 import Logging
@@ -45,8 +44,9 @@ package struct StatementError: Error, LuaErrorDetails, CustomStringConvertible {
 
     init(_ error: SQLError, in text: String, names: SQLNames) {
         self.error = error
-        message = error.message + SQLHint.text(for: error.message, names)
         let bytes = Array(text.utf8)
+        let head = bytes[..<min(max(error.offset ?? 0, 0), bytes.count)]
+        message = error.message + SQLHint.text(for: error.message, after: head, names)
         guard let offset = error.offset, (0...bytes.count).contains(offset) else {
             (excerpt, place, isOneLine) = (nil, nil, true)
             return
@@ -78,7 +78,13 @@ package struct StatementError: Error, LuaErrorDetails, CustomStringConvertible {
 /// "Did you mean" for a name that SQLite does not find.
 private enum SQLHint {
     /// The end of a message; empty without a hint.
-    static func text(for message: String, _ names: SQLNames) -> String {
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - before: the statement before the place.
+    ///   - names: the names of columns, tables and functions.
+    /// - Returns: the hint, after a semicolon.
+    static func text(for message: String, after before: ArraySlice<UInt8>, _ names: SQLNames) -> String {
         guard !message.contains("did you mean") else { return "" }
         func word(after start: String) -> String? {
             guard message.hasPrefix(start) else { return nil }
@@ -98,7 +104,13 @@ private enum SQLHint {
         if let name = word(after: "near \""), message.hasSuffix(": syntax error"),
             let quote = name.lastIndex(of: "\"")
         {
-            return NearestNames.hint(for: name[..<quote].lowercased(), among: keywords)
+            let hint = NearestNames.hint(for: name[..<quote].lowercased(), among: keywords)
+            if !hint.isEmpty { return hint }
+            // A misspelt word was taken for the name of what stands before it: `name form items`.
+            let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
+            let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
+            let word = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
+            return keywords.contains(word) ? "" : NearestNames.hint(for: word, among: keywords)
         }
         return ""
     }
@@ -145,24 +157,22 @@ extension ScriptHost {
         let rows = SQLRows(columns: statement.columns.map(\.name))
         let columns = rows.columns.indices
         var growth = 0
+        rowMemory.collect()
         while try statement.step() {
             for column in columns { rows.append(statement.cell(column)) }
             growth += rows.endRow()
             guard growth > 1 << 18 else { continue }
-            try admit(growth)
+            rowMemory.add(growth)
+            rowMemory.collect()
+            guard rowMemory.hasRoom(for: growth) else {
+                throw LuaError(
+                    .memory,
+                    "not enough memory: the statement's rows need more than the limit; sql.each reads them one by one")
+            }
             growth = 0
         }
+        rowMemory.add(growth)
         return .rows(rows)
-    }
-
-    /// Checks that there is room for as much again as rows have just taken.
-    private func admit(_ bytes: Int) throws(LuaError) {
-        guard Int64(bytes) > cubby_work_capacity() else { return }
-        // Rows that no script has any more.
-        runtime.returnMemory()
-        guard Int64(bytes) > cubby_work_capacity() else { return }
-        throw LuaError(
-            .memory, "not enough memory: the statement's rows need more than the limit; sql.each reads them one by one")
     }
 
     /// Runs a statement without parameters, as an entry of a prompt.
@@ -186,7 +196,7 @@ extension ScriptHost {
     }
 
     /// Says what was left out of a statement's files, or carried differently.
-    package func report(_ remarks: [String]) { for remark in remarks { logger.warning("\(remark)") } }
+    package func report(_ remarks: [String]) { for remark in remarks { logger.info("\(remark)") } }
 
     /// The value of a cell; nil for NULL.
     package func luaValue(of cell: SQLiteCell) -> LuaValue {

@@ -54,11 +54,10 @@ struct SQLPromptTests {
                 .enter("values[1] * 6"), .see("\n42"),
             ]),
         PromptRow(
-            "Tab completes tables, fields and words",
+            "Tab completes tables, fields and values",
             [
-                .keys("select na\t, roo\t from ite\t whe\t\tre na\t = 'Thing 2'\u{15}"),
-                .keys("select roo\t from ite\t\r"),
-                .see("3 rows · "), .prompt,
+                .keys("select roo\t from ite\t where room = 'Ha\t\r"), .see(" 1  Hall\n1 row · "), .prompt,
+                .keys("select medi\t"), .see("median("), .keys("\u{3}"), .prompt,
             ]),
         PromptRow(
             "null and long results: the pager",
@@ -66,7 +65,7 @@ struct SQLPromptTests {
                 .enter(
                     "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200) select i, null as z from n"
                 ),
-                .see("rows 1–"), .keys("G"), .see("200"), .keys("q"), .prompt, .enter("#_"), .see("\n200"),
+                .see("rows 1–"), .keys("G"), .see("–200 of 200"), .keys("q"), .prompt, .enter("#_"), .see("\n200"),
             ]),
         PromptRow(
             "formats of results",
@@ -78,7 +77,9 @@ struct SQLPromptTests {
         PromptRow(
             "Ctrl-C ends a statement without an end",
             [
-                .enter("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"),
+                .enter("sql.define('tell', function() print('bu' .. 'sy') return 1 end)"), .prompt,
+                .enter("with recursive n(i) as (select tell() union all select 1 from n) select count(*) from n"),
+                .see("busy"),
                 .keys("\u{3}"), .see("interrupted"), .prompt, .enter("40 + 2"), .see("\n42"),
             ]),
     ]
@@ -112,7 +113,7 @@ struct SQLPromptTests {
         try terminal.sendLine("select n * 6 as answer from csv('\(path)')")
         try terminal.expect("[n]o: ")
         try terminal.sendLine("n")
-        try terminal.expect("denied")
+        try terminal.expect("outside the sandbox")
         try terminal.expect("> ")
         try terminal.sendLine("select n * 6 as answer from csv('\(path)')")
         try terminal.expect("[n]o: ")
