@@ -40,6 +40,7 @@ db:close()
 assert(items:query():remove() == 9)
 fs.write(tmp .. "a.csv", "name,q\nA,1\n")
 assert(items:import(tmp .. "a.csv") == 1)
+-- expect log: a.csv: q integer; other columns are text
 print(short(select(2, items:import(tmp .. "f.sqlite", options))))
 -- expect: 2 created, 0 updated, 0 unchanged, 0 rejected
 -- expect: q: 1 of 3 values is a text ("none"); it was integer

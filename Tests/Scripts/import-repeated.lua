@@ -2,6 +2,7 @@
 local path = app.container.tmp .. "/things.csv"
 fs.write(path, "name,room,n\nLamp,Study,1\nBear,Attic,2\nBear,Attic,\n")
 local _, report = assert(items:import(path))
+-- expect log: things.csv: n integer; other columns are text
 print(report.repeated, report)
 -- expect: 0	3 created, 0 updated, 0 unchanged, 0 rejected
 fs.write(path, "name,room,n\nLamp,Study,1\nBear,Attic,3\nBear,Attic,\nBowl,Attic,7\n")

@@ -17,6 +17,7 @@ local count = assert(items:import(tmp .. "a.csv", { transform = function(row)
   row.n = row.n + 0
   return setmetatable(row, { __index = function() error("not looked at") end })
 end }))
+-- expect log: a.csv: n integer; other columns are text
 print(count)
 -- expect: 4
 for _, item in ipairs(items:query():all()) do

@@ -74,7 +74,7 @@ struct ForeignCSVTests {
         #expect(try values("id") == [.integer(1)])
         #expect(try self.report("name,,\nX,1,2\n") { $0.names = ["": "first"] }.count(.unnamed) == 1)
         #expect(try store.allItems.last?.value(forField: "first") == .integer(1))
-        #expect(try self.report("name,,\nX,1,2\n") { $0.names = ["": nil] }.remarks.isEmpty)
+        #expect(try self.report("name,,\nY,1,2\n") { $0.names = ["": nil] }.remarks.isEmpty)
         let error = try #require(throws: StoreError.self) { try self.report("[{\"\": 1}]", .json) }
         #expect(error.message.contains("a key of this row has none"))
     }

@@ -27,13 +27,13 @@ struct ImportPreviewTests {
         + #"{"Title":"Vase","serial number":"S1","x":"one"}"# + "\n"
     private static let expected = [
         "Title → name: string: Urn · Bowl · Vase", "n → n: real: 1 · 2.5", "serial number → serialNumber: string: S1",
-        #"tags → tags: any: ["a"]"#, "x → x: any: 1 · one",
+        #"tags → tags: any: ["a"]"#, "when → when: any: ", "x → x: any: 1 · one",
     ]
 
     @Test("records have their columns by name, and values their own kinds") func records() throws {
         let lineByLine = try preview(Array(Self.records.utf8), .jsonLines)
         #expect(lines(lineByLine) == Self.expected)
-        #expect(lineByLine.columns.map(\.isTyped) == [true, true, true, true, true])
+        #expect(lineByLine.columns.map(\.isTyped) == [Bool](repeating: true, count: 6))
         let array = "[" + Self.records.split(separator: "\n").joined(separator: ",") + "]"
         let whole = try preview(Array(array.utf8), .json)
         #expect(lines(whole) == Self.expected)
@@ -44,11 +44,14 @@ struct ImportPreviewTests {
         // A long file is read at its beginning, and a faulty line is the import's.
         let long = "not JSON\n" + String(repeating: Self.records, count: 20_000)
         let beginning = try preview(Array(long.utf8), .jsonLines)
-        #expect(lines(beginning) == Self.expected)
+        #expect(beginning.columns.map(\.name) == lineByLine.columns.map(\.name))
+        #expect(beginning.columns.map(\.kindText) == lineByLine.columns.map(\.kindText))
+        #expect(beginning.columns[0].cells == ["Urn", "Bowl", "Vase"])
     }
 
     @Test("a sheet has its header, and its cells' kinds") func sheets() throws {
-        for (name, format, sheet) in [("openpyxl.xlsx", ItemFileFormat.xlsx, "Tools"), ("odfpy.ods", .ods, "Werkzeug")] {
+        for (name, format, sheet) in [("openpyxl.xlsx", ItemFileFormat.xlsx, "Tools"), ("odfpy.ods", .ods, "Werkzeug")]
+        {
             let path = "\(Project.root)/Tests/Fixtures/spreadsheets/\(name).base64"
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let bytes = try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters))
