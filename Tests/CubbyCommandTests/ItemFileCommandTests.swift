@@ -29,6 +29,35 @@ struct ItemFileCommandTests {
         #expect(try program("-e", "print(items[1].notes)").stdout == "nil\n")
     }
 
+    @Test("many items of the archive are compared with a newer file, in all of their fields")
+    func manyUpdates() throws {
+        func grouped(_ count: Int) -> String {
+            count < 1_000 ? "\(count)" : "\(count / 1_000),\(String(count % 1_000 + 1_000).dropFirst())"
+        }
+        func file(isNewer: Bool) -> String {
+            var text = "id,name,n,note,day\n"
+            for row in 0..<1_500 {
+                let n = isNewer && row % 7 == 0 ? "\(row).25" : "\(row).5"
+                let note = isNewer && row % 11 == 0 ? "" : "note \(row % 5 == 0 ? row : row % 3)"
+                let name = isNewer && row % 13 == 0 ? "Thing \(row)" : "thing \(row)"
+                text += "K\(row),\(name),\(n),\(note),2024-01-\(row % 28 < 9 ? "0" : "")\(row % 28 + 1)\n"
+            }
+            return text
+        }
+        let words = ["import", try program.scratch.write(file(isNewer: false), to: "many.csv"), "--key", "id"]
+        #expect(try program(words).stdout == "1,500 created, 0 updated, 0 unchanged, 0 rejected\n")
+        #expect(try program(words).stdout == "0 created, 0 updated, 1,500 unchanged, 0 rejected\n")
+        _ = try program.scratch.write(file(isNewer: true), to: "many.csv")
+        let changed = (0..<1_500).filter { $0 % 7 == 0 || $0 % 11 == 0 || $0 % 13 == 0 }.count
+        #expect(
+            try program(words).stdout
+                == "0 created, \(changed) updated, \(grouped(1_500 - changed)) unchanged, 0 rejected\n")
+        #expect(try program(words).stdout == "0 created, 0 updated, 1,500 unchanged, 0 rejected\n")
+        let script =
+            "print(items:query(\"note == nil\"):count(), items:query(\"name BEGINSWITH 'T'\"):count(), items[8].n, items[9].note)"
+        #expect(try program("-e", script).stdout == "137\t116\t7.25\tnote 2\n")
+    }
+
     @Test("a file that is no good changes nothing, and the error names the row")
     func badFile() throws {
         let path = try program.scratch.write("name,valueInDollars\nA,1\nB,two\n", to: "a.csv")

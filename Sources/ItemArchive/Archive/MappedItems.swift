@@ -19,6 +19,8 @@ struct MappedItems: Sendable {
     /// The field being read row by row, and its cells by object number: repeated texts are one object of the archive.
     private var columnField: UInt32 = 0
     private var columnCells: [Int: Cell] = [:]
+    /// The number of times that an object was met again.
+    private var columnHits = 0
 
     private struct Shape {
         /// The run of items with this shape.
@@ -163,7 +165,7 @@ struct MappedItems: Sendable {
     /// Begins to read one custom field row by row.
     mutating func beginColumn(_ field: UInt32) {
         columnField = field
-        columnCells = [:]
+        (columnCells, columnHits) = ([:], 0)
     }
 
     mutating func endColumn() { columnCells = [:] }
@@ -174,9 +176,13 @@ struct MappedItems: Sendable {
         guard let (_, place) = shape.custom.first(where: { $0.number == columnField }) else { return .absent }
         let number = try archive.object(at: place, in: item)
         if number == archive.table.nilNumber { return .absent }
-        if let known = columnCells[number] { return known }
+        if let known = columnCells[number] {
+            columnHits += 1
+            return known
+        }
         let cell = try custom(at: number, values)
-        columnCells[number] = cell
+        // Objects that hardly recur, such as numbers of things, are read as fast as they are found.
+        if columnCells.count < 4096 || columnHits >= columnCells.count / 8 { columnCells[number] = cell }
         return cell
     }
 

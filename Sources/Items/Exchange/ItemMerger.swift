@@ -22,8 +22,10 @@ final class ItemMerger {
     let formerCount: Int
     /// The keys that JSON objects have more than once.
     var repeatedKeys = RepeatedKeys()
-    /// The number of nulls that JSON records have in dictionaries, and the first one's path.
-    private var nulls = (count: 0, first: "")
+    /// The number of nulls that JSON records have in dictionaries, and the first one's path, of the first record.
+    private var nulls = (count: 0, first: "", record: 0)
+    /// The rows that matched an item.
+    private var matched = 0
     /// The rows without a key, which became items.
     private var keyless = 0
 
@@ -63,7 +65,13 @@ final class ItemMerger {
 
     /// Counts a null that a JSON record has in a dictionary.
     func recordNull(at path: @autoclosure () -> String) {
-        if nulls.count == 0 { nulls.first = path() }
+        // A record has no order: the least path is the first.
+        if nulls.count == 0 {
+            (nulls.first, nulls.record) = (path(), report.total)
+        } else if nulls.record == report.total {
+            let path = path()
+            if path < nulls.first { nulls.first = path }
+        }
         nulls.count += 1
     }
 
@@ -132,6 +140,7 @@ final class ItemMerger {
         case .none: keys?.add(try create(row), key)
         case .row(let found):
             if options.afterRows != nil { rows.append(found) }
+            if options.updates { prepareColumns(row) }
             if options.updates, try update(found, row) { report.updated += 1 } else { report.unchanged += 1 }
         case .seenBefore: throw StoreError(.duplicateKey(keyText), "an earlier row has the same \(keyText)")
         case .severalItems:
@@ -144,6 +153,12 @@ final class ItemMerger {
     var hasKey: Bool { !keyFields.isEmpty }
 
     private var keyText: String { options.key.joined(separator: " and ") }
+
+    /// Reads the file's columns of a mapped archive as wholes once many of its items are compared: one by one takes longer.
+    private func prepareColumns(_ row: ImportedRow) {
+        matched += 1
+        if matched == max(64, formerCount / 32) { store.columns.prepareColumns(row.columns.map(\.field)) }
+    }
 
     /// - Returns: false for a row that lacks a part of its key: it finds no item.
     private func makeKey(_ row: ImportedRow) -> Bool {
