@@ -84,14 +84,14 @@ final class RemoteReplica {
         var attempts = 0
         defer { if attempts > Self.attemptsBeforeHolding { remote.release() } }
         while true {
+            attempts += 1
             // A declaration reads all items: commits of busy hosts could precede each attempt.
-            if attempts == Self.attemptsBeforeHolding, columns.changes.contains(where: { $0.kind == .declare }) {
+            if attempts == Self.attemptsBeforeHolding + 1, columns.changes.contains(where: { $0.kind == .declare }) {
                 try remote.hold()
                 if remote.mayHaveCommits(after: revision) {
                     try merge(remote.takeCommits(after: revision), reads, apply)
                 }
             }
-            attempts += 1
             let sent: RemoteOutcome
             do throws(StoreError) {
                 sent = try remote.send(ItemCommit(columns, columns.changes, following: revision), reads: reads)

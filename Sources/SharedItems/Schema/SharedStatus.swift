@@ -29,6 +29,11 @@ package struct SharedStatus: Sendable {
             throw SharedSchema.missingSchema(address)
         }
         pairs.append(("format", "\(format)"))
+        if try !SharedCollection.keepsDeclarations(connection) {
+            advice.append(
+                "The tables are of an older program, and keep no declarations of fields: cubby shared migrate adds them."
+            )
+        }
         let collection = try connection.run(
             "select c.id, c.head, c.floor, (select count(*) from cubby.item i where i.collection = c.id), "
                 + "(select max(l.at)::text from cubby.log l where l.collection = c.id and l.revision = c.head) "
