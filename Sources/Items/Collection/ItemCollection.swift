@@ -18,6 +18,24 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     let coding: ItemModelCoding<Model>
     let onProblem: (@Sendable (ItemModelError) -> Void)?
 
+    /// The same items, whose fields are declared with the kinds of the model's properties, by their coding keys, as soon
+    /// as a model is written: scripts and imports then store nothing in them that the models cannot have.
+    ///
+    /// ```swift
+    /// let books = database.collection(of: Book.self).declaringFields()
+    /// ```
+    ///
+    /// It is part of the change that writes the model, and undone with it. A field that is declared already stays as it
+    /// is; so do those of every item. If items have values that do not fit, as scripts may have stored them, the change
+    /// fails with `unfittingItems`, and nothing is written: a collection declares nothing unless it is asked to.
+    ///
+    /// - Returns: a collection that declares.
+    public func declaringFields() -> Self {
+        var coding = coding
+        coding.declares = true
+        return Self(database: database, coding: coding, onProblem: onProblem)
+    }
+
     // MARK: One item
 
     /// The model with a key; nil if there is none.

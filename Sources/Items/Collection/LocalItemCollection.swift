@@ -19,6 +19,14 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         (self.store, self.coding, self.onProblem) = (store, coding, onProblem)
     }
 
+    /// The same items, whose fields are declared with the kinds of the model's properties: see
+    /// ``ItemCollection/declaringFields()``.
+    public func declaringFields() -> Self {
+        var coding = coding
+        coding.declares = true
+        return Self(store, coding, onProblem)
+    }
+
     // MARK: One item
 
     /// The model with a key; nil if there is none.
@@ -68,6 +76,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         guard let row = row(key.itemKey) else { return false }
         let fields = try coding.fields(of: model)
         try store.change { () throws(StoreError) in
+            try declareFields(of: model, fields)
             for (name, value) in fields {
                 if value == nil, store.columns.existingField(named: name) == nil { continue }
                 try store.set(row, try store.columns.fieldForAssignment(name, value), value)
@@ -109,6 +118,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     private func append(_ model: Model) throws(StoreError) -> String {
         let fields = try coding.fields(of: model)
+        try declareFields(of: model, fields)
         let draft = try store.beginItem()
         do throws(StoreError) {
             if let key = coding.key { try draft.set(.string(key.text(model)), forField: "itemKey") }
@@ -119,6 +129,15 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
             draft.discard()
             throw error
         }
+    }
+
+    /// Declares the fields of a model about which nothing is declared, if the collection does so.
+    private func declareFields(
+        of model: Model, _ fields: [(name: String, value: PropertyListValue?)]
+    ) throws(StoreError) {
+        guard coding.declares, fields.contains(where: { coding.isUndeclared($0.name, store.columns) }) else { return }
+        let missing = try coding.declarations(of: model, missingIn: store.columns)
+        if !missing.isEmpty { try StoreError.answering { try store.declare(missing) } }
     }
 
     func ownKey(of model: Model) throws(StoreError) -> String {

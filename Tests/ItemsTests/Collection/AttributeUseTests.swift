@@ -98,4 +98,65 @@ struct AttributeUseTests {
             try await kept.database.withStore { try $0.item(forKey: key)?.setValue(.string("x"), forField: "pages") }
         }
     }
+
+    private struct Part: Codable, Sendable {
+        enum CodingKeys: String, CodingKey {
+            case label, count, size = "dims", price, made, tags, colour, seen, weight, bytes, plain
+        }
+        enum Colour: String, Codable { case red }
+        struct Size: Codable { var width = 2.0 }
+        var label = "Lamp"
+        var count: Int?
+        var size: Size?
+        var price = Double?.none
+        var made: Date?
+        var tags: [String] = []
+        var colour = Colour.red
+        var seen = false
+        var weight: Float = 1
+        var bytes: Data?
+        var plain = ["a": 1]
+    }
+
+    @Test("a collection declares its models' fields by their keys and types, if it is asked to, with the first model")
+    func declaring() async throws {
+        let parts = database.collection(of: Part.self)
+        try await parts.insert(Part())
+        #expect(try await database.withStore { $0.declaredFields }.isEmpty)
+        let declaring = parts.declaringFields()
+        let key = try await declaring.insert(Part())
+        var declared = try await database.withStore { $0.declaredFields }
+        #expect(
+            declared.map { "\($0.name) \($0.kind.rawValue)" } == [
+                "label string", "count integer", "price real", "made date", "tags array", "colour string",
+                "seen boolean", "weight real", "bytes data", "plain dictionary",
+            ])
+        // A struct is a dictionary as soon as there is one, and the rest stays as it is declared.
+        var count = FieldDeclaration("count", .integer)
+        count.most = .integer(9)
+        try await database.declare([count])
+        #expect(try await declaring.update(Part(size: Part.Size()), forKey: key))
+        declared = try await database.withStore { $0.declaredFields }
+        #expect(declared.first { $0.name == "dims" }?.kind == .dictionary && declared.contains(count))
+        await #expect(throws: StoreError.self) {
+            try await database.withStore { try $0.item(forKey: key)?.setValue(.string("many"), forField: "count") }
+        }
+        // The declaration is part of the change.
+        #expect(try await database.undo())
+        #expect(try await database.withStore { $0.declaredFields.contains { $0.name == "dims" } } == false)
+    }
+
+    @Test("over items of other kinds nothing is declared and written, and a lenient collection goes on")
+    func lenient() async throws {
+        try await database.withStore { store in
+            _ = try store.createItem(ItemFields(itemKey: "x", custom: ["minutes": .string("ten")]))
+        }
+        let error = await #expect(throws: StoreError.self) {
+            try await timers.declaringFields().insert(Timer(label: "a", minutes: 1))
+        }
+        #expect(error?.code == .unfittingItems(field: "minutes"))
+        #expect(try await database.withStore { $0.declaredFields.isEmpty && $0.count == 1 })
+        try await timers.insert(Timer(label: "a", minutes: 1))
+        #expect(try await database.withStore { $0.count } == 2)
+    }
 }

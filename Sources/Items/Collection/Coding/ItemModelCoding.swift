@@ -19,6 +19,10 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
 
     /// Nil for models with generated keys.
     let key: Key?
+    /// Whether the fields of the first model are declared.
+    var declares = false
+
+    init(key: Key?) { self.key = key }
 
     /// The name of the field for a property.
     func field(_ name: String) -> String { name == key?.name ? "itemKey" : name }
@@ -34,6 +38,25 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         } catch {
             throw StoreError(.invalidValue(field: ""), "\(Model.self) cannot be encoded: \(error)", cause: error)
         }
+    }
+
+    /// The declarations of a model's fields that a store does not have: with the kinds of their types, in the order of
+    /// the model's keys.
+    ///
+    /// - Throws: ``StoreError`` with `invalidValue` naming the field.
+    func declarations(of model: Model, missingIn columns: ColumnStore) throws(StoreError) -> [FieldDeclaration] {
+        let kinds: [(name: String, kind: FieldDeclaration.Kind)]
+        do { kinds = try ItemModelEncoder.kinds(of: model) } catch {
+            throw StoreError(.invalidValue(field: ""), "\(Model.self) cannot be encoded: \(error)", cause: error)
+        }
+        return kinds.filter { $0.name != key?.name && isUndeclared($0.name, columns) }.map {
+            FieldDeclaration($0.name, $0.kind)
+        }
+    }
+
+    /// Whether nothing is declared of a field of a model.
+    func isUndeclared(_ name: String, _ columns: ColumnStore) -> Bool {
+        !columns.schema.has(name) && columns.existingField(named: name).flatMap(columns.declaration(of:)) == nil
     }
 
     /// Decodes an item as a model.

@@ -1,3 +1,4 @@
+import ColumnEngine
 import FoundationEssentials
 import PropertyList
 
@@ -9,7 +10,23 @@ struct ItemModelEncoder: Encoder {
 
     /// The fields of a model in the order of its keys; nil for properties without a value.
     static func fields(of model: some Encodable) throws -> [(name: String, value: PropertyListValue?)] {
+        try fields(of: model, EncodedNode())
+    }
+
+    /// The kinds of a model's fields in the order of its keys: those of the properties' types, or else of their values;
+    /// without the fields of which neither is known.
+    static func kinds(of model: some Encodable) throws -> [(name: String, kind: FieldDeclaration.Kind)] {
         let node = EncodedNode()
+        node.kinds = [:]
+        let fields = try fields(of: model, node)
+        return fields.compactMap { name, value in
+            (node.kinds?[name] ?? value.flatMap(FieldDeclaration.Kind.init(of:))).map { (name: name, kind: $0) }
+        }
+    }
+
+    private static func fields(
+        of model: some Encodable, _ node: EncodedNode
+    ) throws -> [(name: String, value: PropertyListValue?)] {
         try model.encode(to: ItemModelEncoder(node: node, codingPath: []))
         guard let fields = node.fields else {
             throw EncodingError.invalidValue(
@@ -63,6 +80,8 @@ final class EncodedNode {
     }
 
     var form = Form.single
+    /// The kinds of the properties' types by name, if they are asked for: of the model's own properties.
+    var kinds: NameTable<FieldDeclaration.Kind>?
     private var names: [String] = []
     private var parts: [Part] = []
 
@@ -98,15 +117,24 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodedNode
     let codingPath: [any CodingKey]
 
-    private func put(_ value: some ItemValue, _ key: Key) { node.add(key.stringValue, .value(value.fieldValue)) }
+    private func put<Value: ItemValue>(_ value: Value, _ key: Key) {
+        if node.kinds != nil { node.kinds?[key.stringValue] = Value.fieldKind }
+        node.add(key.stringValue, .value(value.fieldValue))
+    }
 
     func encodeNil(forKey key: Key) { node.add(key.stringValue, .value(nil)) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        if node.kinds != nil, let type = Value.self as? any ItemValue.Type {
+            node.kinds?[key.stringValue] = type.fieldKind
+        }
         node.add(key.stringValue, try ItemModelEncoder.part(value, at: codingPath + [key]))
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if node.kinds != nil, let type = Value.self as? any ItemValue.Type {
+            node.kinds?[key.stringValue] = type.fieldKind
+        }
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
 
@@ -186,4 +214,22 @@ struct SingleModelEncoding: SingleValueEncodingContainer {
     func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
 
     func encode<Value: Encodable>(_ value: Value) throws { node.add(try ItemModelEncoder.part(value, at: codingPath)) }
+}
+
+extension FieldDeclaration.Kind {
+    /// The kind of a value, for a property whose type has none of its own: of a nested struct, of an enum without
+    /// conformance to ``ItemValue``.
+    fileprivate init?(of value: PropertyListValue) {
+        switch value {
+        case .string, .utf16: self = .string
+        case .integer, .wideInteger: self = .integer
+        case .real, .single: self = .real
+        case .boolean: self = .boolean
+        case .date: self = .date
+        case .data: self = .data
+        case .array, .set: self = .array
+        case .dictionary: self = .dictionary
+        case .null, .uid: return nil
+        }
+    }
 }
