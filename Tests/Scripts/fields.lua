@@ -115,3 +115,22 @@ print(items:declare({ seen = { kind = "date", format = "day" } }, { convert = tr
 -- expect: true	2024-02-29
 denied(function() items:declare{ seen = { kind = "date", format = "bb" } } end)
 -- expect: seen cannot be declared so: the format "bb": 'b' is not a field of a date (yyyy, MM, dd, HH, mm, ss, EEE, … ; text goes between apostrophes, and strftime's fields begin with %)
+
+-- What a field is: in help, and in the order of an array. A name of any length takes a cell.
+print(items:declare{ { name = "weight", kind = "real", desc = "with its shade" }, { name = "depth", kind = "real" } })
+-- expect: true
+local order = {}
+for _, field in ipairs(items:fields()) do if field.field == "weight" or field.field == "depth" then order[#order + 1] = field.field end end
+print(table.concat(order, " "))
+-- expect: weight depth
+help("weight")
+-- expect: Item.weight: real
+-- expect:   with its shade: a real.
+help("Item.depth")
+-- expect: Item.depth: real
+-- expect:   A declared field: a real.
+items[1][("n"):rep(1 << 20)] = 1
+local long = 0
+for line in tostring(items:fields()):gmatch("[^\n]+") do long = math.max(long, #line) end
+print(long < 400)
+-- expect: true

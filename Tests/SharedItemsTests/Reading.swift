@@ -206,9 +206,10 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.resolve",
         ],
         "of commits that are none of the collection's yet": ["ItemStore.conflicts"],
-        "of declarations, which a shared collection does not have": [
+        "of declarations: a commit of a host that has not seen the last one is behind": [
             "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
-            "ItemStore.hasDays", "ItemStore.ordered", "ItemStore.shown",
+            "ItemStore.hasDays", "ItemStore.ordered", "ItemStore.shown", "ItemStore.fieldDocumentation",
+            "ItemStore.hasDeclaredFields",
         ],
         "this host's own": [
             "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",

@@ -149,7 +149,25 @@ extension ItemStore {
     }
 }
 
+extension ItemStore {
+    /// Whether fields are declared; O(1).
+    package var hasDeclaredFields: Bool { columns.hasDeclarations }
+
+    /// What is known of each declared field, for help and completion: see ``FieldDeclaration/documentation``.
+    package var fieldDocumentation: NameTable<String> {
+        var texts: NameTable<String> = [:]
+        for declaration in declarations.all { texts[declaration.name] = declaration.documentation }
+        return texts
+    }
+}
+
 extension FieldDeclaration {
+    /// What the field is, and what is declared of it: `what it cost: a real, at least 0.0.`
+    package var documentation: String {
+        let what = summary.map { VisibleText.line($0.shortened(to: 2000)) } ?? "A declared field"
+        return "\(what): \(constraints)."
+    }
+
     /// The kind and the constraints in words: `a string, unique, required`.
     package var constraints: String {
         var parts = [kind.named]
@@ -210,7 +228,8 @@ package struct FieldSummary: Sendable {
     package static func text(of fields: [FieldSummary], columns: Int) -> String {
         var table = TextTable(columns: columns)
         func add(_ title: String, isNumber: Bool = false, isAlways: Bool = false, _ cell: (FieldSummary) -> String) {
-            let cells = fields.map { VisibleText.line(cell($0)) }
+            // A name may have megabytes.
+            let cells = fields.map { TextTable.cut(VisibleText.line(cell($0).shortened(to: 2000)), to: 80) }
             if isAlways || cells.contains(where: { !$0.isEmpty }) {
                 table.add(TextTable.Column(title: title, cells: cells, isNumber: isNumber))
             }

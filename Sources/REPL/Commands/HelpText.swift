@@ -1,3 +1,4 @@
+import Items
 import Lua
 import Scripting
 
@@ -124,6 +125,12 @@ struct HelpText {
             return owner.flatMap { host.helpText(on: "\($0.name).\(function.name)") } ?? describe(function, subject)
         case .event(let event): return host.helpText(on: event.name)
         case .type(let type):
+            // `lamp.price`: what is declared of the field, rather than what its values can.
+            if let last = subject.split(whereSeparator: { $0.is(".") }).last, last.count < subject.count,
+                let field = host.items.fieldDocumentation[String(last)]
+            {
+                return "\(subject): \(type.name)\n  \(field)\n"
+            }
             for case .object(let name) in type.alternatives { return host.helpText(on: name) }
             return "\(subject): \(type.name)\n"
         case .value(let value): return describe(value, subject, resolver)

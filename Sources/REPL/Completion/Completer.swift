@@ -180,8 +180,9 @@ struct Completer {
         let takesFields = owner?.name == "items" || owner?.name == "Query" || owner?.name == "Item"
         if takesFields, parameter.name == "fields" {
             let declared = Set(options.map(\.name) + ["itemKey"])
+            let texts = host.items.fieldDocumentation
             options += host.items.fieldNames.filter { !declared.contains($0) && LuaName.isValid($0) }.map {
-                LuaParameter($0, .any, "A field of an item.")
+                LuaParameter($0, .any, texts[$0] ?? "A field of an item.")
             }
         }
         let written = Set((table..<end).compactMap { lua.isToken($0 + 1, "=") ? lua.name($0) : nil })

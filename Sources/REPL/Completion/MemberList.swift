@@ -42,18 +42,24 @@ struct MemberList {
 
     private func members(ofClass name: String) -> [Member] {
         guard let declaration = resolver.declaration(ofClass: name) else { return [] }
-        var members = members(declaration)
+        let members = members(declaration)
         guard name == "Item" else { return members }
-        let declared = Set(members.map(\.name))
-        let declarations = resolver.host.items.declarations
-        for field in resolver.host.items.fieldNames where !declared.contains(field) && LuaName.isValid(field) {
-            let declaration = declarations[field]
-            members.append(
-                Member(
-                    name: field, kind: .property, knowledge: .type(declaration?.kind.luaType ?? .any),
-                    documentation: declaration?.documentation ?? "A custom field."))
+        var fields: NameTable<FieldDeclaration> = [:]
+        for field in resolver.host.items.declaredFields { fields[field.name] = field }
+        let declared = NameSet(members.map(\.name))
+        // What is declared of a property, beside what it is.
+        let known = members.map { member in
+            guard let field = fields[member.name] else { return member }
+            return Member(
+                name: member.name, kind: member.kind, knowledge: member.knowledge,
+                documentation: "\(member.documentation) \(field.documentation)")
         }
-        return members
+        return known
+            + resolver.host.items.fieldNames.filter { !declared.contains($0) && LuaName.isValid($0) }.map { name in
+                Member(
+                    name: name, kind: .property, knowledge: .type(fields[name]?.kind.luaType ?? .any),
+                    documentation: fields[name]?.documentation ?? "A custom field.")
+            }
     }
 
     private func members(_ declaration: LuaDeclaration) -> [Member] {
@@ -95,11 +101,6 @@ struct MemberList {
             Member(name: $0.name, kind: .method, knowledge: $0.knowledge, documentation: $0.documentation)
         }
     }
-}
-
-extension FieldDeclaration {
-    /// What is known of the field: what it is, and what is declared of it.
-    fileprivate var documentation: String { (summary.map { $0 + ": " } ?? "A declared field: ") + constraints + "." }
 }
 
 extension FieldDeclaration.Kind {

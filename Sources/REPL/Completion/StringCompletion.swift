@@ -117,7 +117,8 @@ struct StringCompletion {
     }
 
     private var fields: [Word] {
-        host.items.fieldNames.map { ($0, .field, "") }
+        let texts = host.items.fieldDocumentation
+        return host.items.fieldNames.map { ($0, .field, texts[$0] ?? "") }
     }
 
     private var modules: [Word] {
@@ -206,8 +207,9 @@ struct PredicateCompletion {
         // `$name` is a variable; a number is complete.
         if start > 0, bytes[start - 1] == UInt8(ascii: "$") { return ([], 0) }
         if let first = word.utf8.first, LuaLexer.isDigit(first) { return ([], 0) }
+        let texts = host.items.fieldDocumentation
         let fields = Matching.filter(host.items.fieldNames, by: word) { $0 }.map {
-            CompletionCandidate($0, kind: .field, suffix: " ")
+            CompletionCandidate($0, kind: .field, suffix: " ", documentation: texts[$0] ?? "")
         }
         let operators = Self.operators.filter { !word.isEmpty && Matching.matches($0.0, word) }.map {
             CompletionCandidate($0.0, kind: .keyword, suffix: " ", documentation: $0.1)

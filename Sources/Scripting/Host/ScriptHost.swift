@@ -258,11 +258,20 @@ extension ScriptHost {
     /// The fences in force, for display.
     package var sandboxDescription: String { fences.text }
 
-    /// The help on a declared name, an event, or a member (`items.createItem`); nil when there is none.
-    package func helpText(on subject: String) -> String? { HelpModule.lookUp(subject, state.declarations) }
+    /// The help on a declared name, an event, a member (`items.createItem`), or a declared field of the items (`price`,
+    /// `Item.price`); nil when there is none.
+    package func helpText(on subject: String) -> String? {
+        let text = HelpModule.lookUp(subject, state.declarations)
+        if subject == "Item" { return text.map { $0 + FieldHelp.list(items) } }
+        guard let field = FieldHelp.text(subject, items) else { return text }
+        return (text.map { $0 + "\n" } ?? "") + field
+    }
 
-    /// The names and descriptions of all declarations, for a search.
-    package var helpIndex: [(name: String, text: String)] { HelpModule.index(state.declarations) }
+    /// The names and descriptions of all declarations, and of the declared fields, for a search.
+    package var helpIndex: [(name: String, text: String)] {
+        HelpModule.index(state.declarations)
+            + items.declaredFields.map { ("Item.\(FieldHelp.name($0))", $0.documentation) }
+    }
 
     /// The text of `help()`.
     package var helpOverview: String { HelpModule.overview(state.declarations) }

@@ -1,3 +1,4 @@
+import Items
 import Lua
 
 /// `help()`: the text of the declarations.
@@ -10,16 +11,18 @@ enum HelpModule {
             let declarations = call.state.declarations
             let text: String
             if call.count == 0 {
-                text = overview(declarations)
+                text = host.helpOverview
             } else if let described = host.activePrompt?.help(onUnknown: call.value(0)) {
                 text = described
-            } else if let subject = name(of: call.value(0), host), let found = lookUp(subject, declarations) {
+            } else if let subject = name(of: call.value(0), host), let found = host.helpText(on: subject) {
                 text = found
             } else {
                 let subject = (call.value(0).textValue ?? call.state.describe(call.value(0)).description)
                     .shortened(to: 200)
-                text =
-                    "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: declarations.all.map(\.name) + EventDeclaration.all.map(\.name)))\n"
+                let names =
+                    declarations.all.map(\.name) + EventDeclaration.all.map(\.name)
+                    + host.items.declaredFields.map(\.name)
+                text = "Nothing is known of \(subject)\(NearestNames.hint(for: subject, among: names))\n"
             }
             if !(host.activeFrontEnd?.show(help: text) ?? false) { host.output.put(text: text) }
             return call.returnsNothing()

@@ -1,3 +1,4 @@
+import LineEditor
 import Lua
 import TestSupport
 import Testing
@@ -102,6 +103,20 @@ import Testing
         #expect(test.complete("many.zeb") == ["zebra"])
         #expect(test.complete("many[\"zeb") == ["zebra"])
         #expect(test.complete("zebra") == ["zebraCrossing"])
+    }
+
+    @Test("a declared field comes with what it is, as a member, as an argument and in a predicate")
+    func declaredFields() throws {
+        let test = try TestHost()
+        try test.enter("items:declare{ price = { kind = 'real', least = 0, desc = 'what it cost' } }")
+        try test.enter("items:declare{ serialNumber = { unique = true } } items:createItem{ price = 1 }")
+        let completer = Completer(host: test.host, locals: nil, functions: FunctionTexts(test.host))
+        for text in ["items[1].pri", "items:createItem{ pri", "items:query(\"pri", "items:query():sorted(\"pri"] {
+            let found = completer.complete(text, text.utf8.count)?.candidates.first { $0.text == "price" }
+            #expect(found?.documentation == "what it cost: a real, at least 0.0.", "\(text)")
+        }
+        let serial = completer.complete("items[1].ser", 12)?.candidates.first { $0.text == "serialNumber" }
+        #expect(serial?.documentation == "Its serial number, or nil. A declared field: a string, unique.")
     }
 
     @Test("no text makes it fail", arguments: 0..<10)
