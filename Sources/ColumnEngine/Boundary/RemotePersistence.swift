@@ -8,7 +8,7 @@ package protocol RemotePersistence: ItemPersistence {
     var isConnected: Bool { get }
 
     /// Why fields cannot be declared, for the user; nil if they can.
-    var declaringRefusal: String? { get }
+    var declaringDenial: String? { get }
 
     /// Why changes are refused while the persistence is read-only, for the user.
     var readOnlyReason: String { get }

@@ -12,6 +12,8 @@ struct DeclaredFields {
     private(set) var rules: [FieldRule?] = []
     /// The rules of unique fields.
     private(set) var unique: [FieldRule] = []
+    /// The first field of strings, which names items that have no fields by themselves.
+    private(set) var title: ItemField?
     /// The rules that a new item is checked by as a whole: of required fields, and of those with a default.
     private(set) var whole: [FieldRule] = []
 
@@ -33,6 +35,7 @@ struct DeclaredFields {
             self.rules[number] = rule
         }
         unique = rules.filter { $0.index != nil }
+        title = rules.first { $0.declaration.kind == .string }?.field
         whole = rules.filter { rule in
             rule.declaration.isRequired || rule.declaration.initial != nil
                 || rule.isOfEveryItem && rule.declaration.format == .day
@@ -155,12 +158,13 @@ extension ColumnStore {
     /// The unique fields.
     package var uniqueFields: [ItemField] { declared.unique.map(\.field) }
 
-    /// Why a value of an item does not hold what is declared of its field, for people; nil if it does.
+    /// Why a value of an item does not hold what is declared of its field, for people.
     ///
     /// - Parameters:
     ///   - value: the value; nil for none.
     ///   - name: the field's name.
     ///   - key: the item's key; an item that is not in the store has one, too.
+    /// - Returns: the reason; nil if it does.
     package func problem(_ value: PropertyListValue?, ofField name: String, itemKey key: String) -> String? {
         guard hasDeclarations, let field = existingField(named: name), let rule = rule(field) else { return nil }
         if let error = misfit(value, rule) { return error.message }

@@ -66,8 +66,8 @@ package enum ItemTransfer {
         }
         // After the items, which are carried as they are.
         if !source.declarations.isEmpty, target.declarations != source.declarations {
-            if let refusal = target.replica.remote?.declaringRefusal {
-                summary.undeclared = refusal
+            if let denial = target.replica.remote?.declaringDenial {
+                summary.undeclared = denial
             } else {
                 target.columns.declare(source.declarations)
                 try target.commit()

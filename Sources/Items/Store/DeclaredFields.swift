@@ -29,7 +29,7 @@ extension ItemStore {
         _ declarations: [FieldDeclaration], freeing freed: [String] = [], converting converts: Bool = false
     ) throws {
         if isReadOnly { throw readOnlyError }
-        if let refusal = replica.remote?.declaringRefusal { throw StoreError(.readOnly, refusal) }
+        if let denial = replica.remote?.declaringDenial { throw StoreError(.readOnly, denial) }
         var next = columns.declarations
         for declaration in declarations {
             let field = schema.field(named: declaration.name)

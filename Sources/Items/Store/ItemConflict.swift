@@ -218,22 +218,22 @@ extension ItemStore {
     /// - Parameters:
     ///   - change: the change.
     ///   - commit: its commit.
-    ///   - others: by field, the values that take the place of the commit's.
-    /// - Throws: ``StoreError`` for what the store refuses.
+    ///   - replacements: by field, the values that take the place of the commit's.
+    /// - Throws: `StoreError` for values that are not possible any more.
     private func redo(
-        _ change: ItemConflict.Change, _ commit: PendingCommit, _ others: PropertyListFields
+        _ change: ItemConflict.Change, _ commit: PendingCommit, _ replacements: PropertyListFields
     ) throws(StoreError) {
         let present = item(forKey: change.itemKey)
         switch change.kind {
         case .remove: try present?.remove()
         case .insert:
             guard var values = change.mine?.fields else { return }
-            for (field, value) in others where field != "itemKey" { values[field] = value }
+            for (field, value) in replacements where field != "itemKey" { values[field] = value }
             guard let present else { return try insert(values) }
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
             // Another value for it is set later: the commit's may not be possible any more.
-            if present != nil, others[change.field ?? ""] != nil { return }
+            if present != nil, replacements[change.field ?? ""] != nil { return }
             if let present { return try set(present, change.field ?? "", change.mine) }
             // Another host removed it: restore it as it was here, if known.
             if let values = commit.lostItems[change.itemKey] { try insert(values) }

@@ -178,8 +178,8 @@ struct PendingDeclarations {
             }
             holders[field] = known
         }
-        let others = holders[field]?[Self.comparable(value)] ?? []
-        if let other = others.first(where: { $0 != key }) { return states[other]?.host ?? "" }
+        let keys = holders[field]?[Self.comparable(value)] ?? []
+        if let other = keys.first(where: { $0 != key }) { return states[other]?.host ?? "" }
         let index = indexes[field] ?? columns.valueIndex(field)
         indexes[field] = index
         let row = index.row(with: value) { row in

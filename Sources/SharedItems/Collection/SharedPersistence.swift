@@ -77,7 +77,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         return isLoaded && (!isConnected || inDoubt != nil)
     }
 
-    package var declaringRefusal: String? {
+    package var declaringDenial: String? {
         // What is declared already was kept.
         if places.columns?.hasDeclarations == true || (try? server.askForDeclarations()) == true { return nil }
         return server.collection == nil || !isConnected
