@@ -185,7 +185,7 @@ extension RowMemory {
     /// Counts a value, and refuses a long one that the limit has no room for, before it is copied.
     fileprivate func take(_ count: Int, for name: LuaValue) throws(SQLiteError) {
         add(count)
-        guard count >= 1 << 16, !hasRoom(for: count) else { return }
+        guard count >= 1 << 16, !hasCapacity(for: count) else { return }
         throw SQLiteError(
             .noMemory,
             "not enough memory: the value of \(name.textValue ?? "") is larger than what is left of the limit")

@@ -15,6 +15,8 @@ for place, row in ipairs(rows) do print(place, row.room, row.n, row.total) end
 -- expect: 1	Attic	2	2265
 -- expect: 2	nil	1	300
 -- expect: 3	Kitchen	1	40
+for place, row in pairs(rows) do if place == 3 then print(row.room) end end
+-- expect: Kitchen
 print(rows[1].room, rows[0], rows[4], rows[1.0].n)
 -- expect: Attic	nil	nil	2
 print(rows)

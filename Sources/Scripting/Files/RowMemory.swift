@@ -23,7 +23,7 @@ package final class RowMemory {
     package func add(_ count: Int) { fetched += count }
 
     /// Whether the limit has room for bytes, if need be after a collection.
-    package func hasRoom(for count: Int) -> Bool {
+    package func hasCapacity(for count: Int) -> Bool {
         guard Int64(count) > cubby_work_capacity() else { return true }
         host.runtime.returnMemory()
         return Int64(count) <= cubby_work_capacity()

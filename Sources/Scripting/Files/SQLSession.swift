@@ -122,7 +122,7 @@ private enum SQLHint {
     ]
 }
 
-/// The files of SQL's statements, behind the fence. A path in a statement's text is no consent.
+/// The files of SQL's statements, behind the fence. A path in a statement's text grants nothing.
 private final class FencedSQLFiles: SQLFiles {
     private unowned let host: ScriptHost
 
@@ -164,7 +164,7 @@ extension ScriptHost {
             guard growth > 1 << 18 else { continue }
             rowMemory.add(growth)
             rowMemory.collect()
-            guard rowMemory.hasRoom(for: growth) else {
+            guard rowMemory.hasCapacity(for: growth) else {
                 throw LuaError(
                     .memory,
                     "not enough memory: the statement's rows need more than the limit; sql.each reads them one by one")
