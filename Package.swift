@@ -99,7 +99,7 @@ let package = Package(
             name: "Items",
             dependencies: [
                 "ItemArchive", "ColumnEngine", "PredicateFormat", "CSV", "SQLite", "Spreadsheets", "FileFormats",
-                "TimeZones", "PropertyList", "Files", "Wording",
+                "TimeZones", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         // Items of several hosts, kept by PostgreSQL. libpq's own header is needed to build, its library when it is used.

@@ -26,6 +26,8 @@ enum {
     LIMIT_LENGTH = 0,
     LIMIT_WORKER_THREADS = 11,
     CONFIG_DEFENSIVE = 1010,
+    CONFIG_QUOTED_TEXTS_IN_STATEMENTS = 1013,
+    CONFIG_QUOTED_TEXTS_IN_SCHEMAS = 1014,
     CONFIG_TRUSTED_SCHEMA = 1017,
 };
 
@@ -140,6 +142,10 @@ csqlite_database *csqlite_open_memory(int *result) {
     *result = library->sqlite3_open_v2(":memory:", &database->handle, flags, NULL);
     /* Sorts and temporary tables stay in memory, within the limit. */
     if (*result == OK) *result = set_up(database, "pragma temp_store = 2");
+    if (*result != OK) return database;
+    /* A misspelt name in quotes is an error, and not a text. */
+    library->sqlite3_db_config(database->handle, CONFIG_QUOTED_TEXTS_IN_STATEMENTS, 0, (int *)0);
+    library->sqlite3_db_config(database->handle, CONFIG_QUOTED_TEXTS_IN_SCHEMAS, 0, (int *)0);
     return database;
 }
 

@@ -313,7 +313,7 @@ final class TableBox {
         }
         try table.change(
             SQLiteChange(
-                kind: kind, values: all.dropFirst(2), ignoresConflicts: conflict == 4, replaces: conflict == 5))
+                kind: kind, values: all.dropFirst(2), ignoresConflicts: conflict == 2, replaces: conflict == 5))
     }
 }
 

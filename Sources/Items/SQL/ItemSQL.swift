@@ -19,9 +19,10 @@ package final class ItemSQL {
 
     private var connection: SQLiteDatabase?
     private let functions = SQLFunctions()
+    private let plans = SQLPlans()
     private var items: SQLRowTable?
-    /// How often the table of a file is used.
-    private var tableUses: [String: Int] = [:]
+    /// The tables of files, and how many statements use each.
+    private var fileTables: [String: (table: SQLRowTable, uses: Int)] = [:]
     private var definedNames: [String: String] = [:]
     private var attachedNames: [String] = []
     /// The changes that the running statement asks for.
@@ -63,7 +64,6 @@ package final class ItemSQL {
         _ calls: SQLFileCalls, _ tables: [String], _ remarks: [String], _ database: SQLiteDatabase,
         isExplained: Bool
     ) throws -> SQLStatement {
-        items?.latest = []
         do throws(SQLiteError) {
             let statement = try SQLiteStatement(database, calls.statement)
             return SQLStatement(
@@ -113,12 +113,9 @@ package final class ItemSQL {
             let depth = depths[parent].map { $0 + 1 } ?? 0
             depths[number] = depth
             plan.lines.append(SQLPlan.Line(depth: depth, text: Self.readable(detail)))
-            for table in [items].compactMap({ $0 }) {
-                guard detail.contains(" \(table.name) ") || detail.contains(" \(table.name)"),
-                    let place = Self.planNumber(detail), table.plans.indices.contains(place)
-                else { continue }
-                plan.pushed.append(table.explained(table.plans[place]))
-            }
+            guard let found = Self.planNumber(detail).flatMap({ plans[$0] }) else { continue }
+            let table = found.table == Self.table ? items : fileTables[found.table]?.table
+            if let table { plan.pushed.append(table.explained(found.plan)) }
         }
         return plan
     }
@@ -152,7 +149,8 @@ package final class ItemSQL {
         database.limitValues(toMemory: memoryLimit)
         let shape = SQLColumns(of: store)
         if items?.shape == shape { return database }
-        let table = SQLRowTable(Self.table, store.columns, shape) { [unowned self, columns = store.columns] change in
+        let table = SQLRowTable(Self.table, store.columns, shape, plans) {
+            [unowned self, columns = store.columns] change in
             try changes.add(change, shape, columns)
         }
         do throws(SQLiteError) { try database.createTable(Self.table, shape.declaration, table) } catch {
@@ -166,21 +164,19 @@ package final class ItemSQL {
 
     /// - Returns: what was left out of the file.
     private func addTable(_ call: SQLFileCalls.Call, to database: SQLiteDatabase) throws -> [String] {
-        let file = try SQLFileTable(call, files)
+        let file = try SQLFileTable(call, files, plans)
         do throws(SQLiteError) {
             try database.addTable(call.text, file.table.shape.declaration, file.table)
         } catch { throw SQLError(.failed, "\(call.text): \(error.message)") }
-        tableUses[call.text, default: 0] += 1
+        fileTables[call.text] = (file.table, (fileTables[call.text]?.uses ?? 0) + 1)
         return file.remarks
     }
 
     func removeTables(_ names: [String]) {
         for name in names {
-            tableUses[name, default: 1] -= 1
-            if tableUses[name] == 0 {
-                tableUses[name] = nil
-                try? connection?.addTable(name, "", nil)
-            }
+            guard let (table, uses) = fileTables[name] else { continue }
+            fileTables[name] = uses > 1 ? (table, uses - 1) : nil
+            if uses == 1 { try? connection?.addTable(name, "", nil) }
         }
     }
 
@@ -237,7 +233,13 @@ package final class ItemSQL {
             case .range: .parameter
             default: .failed
             }
-        return SQLError(code, failure.message + hint(failure.message), offset: offset)
+        var message = failure.message + hint(failure.message)
+        if message.hasPrefix("no such column"), let calls, let shown = connection?.errorOffset,
+            calls.statement.utf8.dropFirst(shown).first == UInt8(ascii: "\"")
+        {
+            message = failure.message + ": a text stands in single quotes"
+        }
+        return SQLError(code, message, offset: offset)
     }
 
     private static func advice(_ denial: SQLiteDenial) -> String {

@@ -58,6 +58,8 @@ struct SQLColumns: Hashable {
             func folded(_ text: String) -> String {
                 String(decoding: text.utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
             }
+            // SQLite's texts end at a NUL.
+            let wanted = wanted.replacing("\0", with: "\u{FFFD}")
             var (name, number) = (wanted, 2)
             while !taken.insert(folded(name)).inserted {
                 name = "\(wanted)_\(number)"

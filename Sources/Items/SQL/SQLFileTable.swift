@@ -1,3 +1,4 @@
+import CPlatform
 import ColumnEngine
 import PropertyList
 
@@ -13,7 +14,7 @@ struct SQLFileTable {
     /// Reads a file.
     ///
     /// - Throws: `SQLError` for options; errors of the host, and of the import.
-    init(_ call: SQLFileCalls.Call, _ files: any SQLFiles) throws {
+    init(_ call: SQLFileCalls.Call, _ files: any SQLFiles, _ plans: SQLPlans) throws {
         var options = try ItemFileOptions(call.format, json: call.options, of: call.format.rawValue)
         let store = ItemStore(schema: ItemSchema())
         store.history.commits = 1
@@ -21,6 +22,13 @@ struct SQLFileTable {
         var remarks: [String] = []
         var kinds: String?
         options.onKinds = { kinds = $0 }
+        options.progress = { [columns = store.columns] _, _ in
+            // A word for each value at least, and the texts; a file that is being looked through has no rows yet.
+            let values = columns.rowCount * (columns.fieldNames.count + 4)
+            guard Int64(values * 8 + columns.textBytes) <= cubby_work_capacity() else {
+                throw SQLError(.limit, "\(call.path): its rows are larger than the memory that the script may use")
+            }
+        }
         try files.withFile(call.path) { file in
             let report = try store.importItems(file, path: call.path, options)
             remarks = report.remarks.filter { $0.kind != .noName }.map { "\(call.path): \($0.description)" }
@@ -38,6 +46,6 @@ struct SQLFileTable {
         var names: [ItemField: String] = [:]
         if let key = options.keyField, let field = columns.existingField(named: key) { names[field] = "itemKey" }
         let shape = SQLColumns(columns, fields, hasPosition: false, days: days, names: names)
-        table = SQLRowTable(call.text, columns, shape)
+        table = SQLRowTable(call.text, columns, shape, plans)
     }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 import PredicateFormat
 import PropertyList
 import SQLite
@@ -140,7 +141,13 @@ private final class PercentileAggregate: SQLiteAggregate {
             percent = wanted
         }
         guard let value = try number(arguments[0], name), !value.isNaN else { return }
-        if values.count == values.capacity, Interruption.isDue { throw WorkStopped() }
+        if values.count == values.capacity {
+            if Interruption.isDue { throw WorkStopped() }
+            guard Int64(values.count) * 16 <= cubby_work_capacity() else {
+                throw SQLError(
+                    .limit, "\(name) keeps all values, and they are larger than the memory that the script may use")
+            }
+        }
         values.append(value)
     }
 

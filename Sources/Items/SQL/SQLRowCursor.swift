@@ -41,7 +41,7 @@ final class SQLRowCursor: SQLiteTableCursor {
     // MARK: Beginning
 
     func begin(_ number: Int, _ values: SQLiteArguments, _ batch: SQLiteBatch) throws {
-        plan = table.plans[number]
+        plan = table.plan(number)
         usedColumns = table.shape.columns.indices.prefix(63).filter { plan.columns & (1 << UInt64($0)) != 0 }
         scan = nil
         for order in plan.order {

@@ -33,17 +33,18 @@ final class SQLRowTable: SQLiteTable {
     let shape: SQLColumns
     /// Records changes of items; nil for a file's rows.
     private let onChange: ((SQLiteChange) throws -> Void)?
-    private(set) var plans: [Plan] = []
-    private var numbers: [Plan: Int] = [:]
+    private let plans: SQLPlans
     private var lookups: [ItemField: ScanLookup] = [:]
-    /// The plans of the statement that is being prepared, for its explanation.
-    var latest: [Plan] = []
 
     init(
-        _ name: String, _ store: ColumnStore, _ shape: SQLColumns, onChange: ((SQLiteChange) throws -> Void)? = nil
+        _ name: String, _ store: ColumnStore, _ shape: SQLColumns, _ plans: SQLPlans,
+        onChange: ((SQLiteChange) throws -> Void)? = nil
     ) {
-        (self.name, self.store, self.shape, self.onChange) = (name, store, shape, onChange)
+        (self.name, self.store, self.shape, self.plans, self.onChange) = (name, store, shape, plans, onChange)
     }
+
+    /// A plan by its number.
+    func plan(_ number: Int) -> Plan { plans[number]?.plan ?? Plan() }
 
     var columnCount: Int { shape.columns.count }
 
@@ -83,11 +84,7 @@ final class SQLRowTable: SQLiteTable {
         question.answer(
             cost: read + (plan.order.isEmpty ? 0 : found / 4), rows: max(Int(found), 1), isOrdered: isOrdered,
             isUnique: isUnique)
-        latest.append(plan)
-        if let number = numbers[plan] { return number }
-        numbers[plan] = plans.count
-        plans.append(plan)
-        return plans.count - 1
+        return plans.number(of: plan, table: name)
     }
 
     /// Adds a condition to a plan.
@@ -195,6 +192,31 @@ final class SQLRowTable: SQLiteTable {
             used.isEmpty
             ? "; reads no column" : "; reads \(used.map { shape.columns[$0].name }.joined(separator: ", "))"
         return text
+    }
+}
+
+/// The plans of a connection's tables, by numbers that SQLite shows in its own plans.
+final class SQLPlans {
+    private struct Entry: Hashable {
+        let table: String
+        let plan: SQLRowTable.Plan
+    }
+
+    private var entries: [Entry] = []
+    private var numbers: [Entry: Int] = [:]
+
+    /// A plan's number; the same for an equal one.
+    func number(of plan: SQLRowTable.Plan, table: String) -> Int {
+        let entry = Entry(table: table, plan: plan)
+        if let number = numbers[entry] { return number }
+        numbers[entry] = entries.count
+        entries.append(entry)
+        return entries.count - 1
+    }
+
+    /// A plan, and the name of its table.
+    subscript(number: Int) -> (table: String, plan: SQLRowTable.Plan)? {
+        entries.indices.contains(number) ? (entries[number].table, entries[number].plan) : nil
     }
 }
 

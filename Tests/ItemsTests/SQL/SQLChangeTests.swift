@@ -39,6 +39,9 @@ import Testing
             try fixture.run("insert into items(name, valueInDollars) select name || ' copy', valueInDollars from items")
                 == 6)
         #expect(store.count == 12)
+        #expect(throws: StoreError.self) { try fixture.run("insert into items(name, itemKey) values('again', 'k')") }
+        #expect(try fixture.run("insert or ignore into items(name, itemKey) values('again', 'k'), ('other', 'm')") == 1)
+        #expect(try store.undo())
         #expect(try fixture.run("update items set room = null where room is not null") == 0)
     }
 

@@ -211,6 +211,7 @@ import Testing
                     .syntax, fixture.error("select nmae from items")?.message ?? "", offset: 7))
         #expect(fixture.error("select nmae from items")?.message.contains("name") ?? false)
         #expect(fixture.error("selct 1")?.offset == 0)
+        #expect(fixture.error("select 1 from items where name = \"Lamp\"")?.message.contains("single quotes") ?? false)
         #expect(fixture.sql.completeness(of: "select 1") == .complete)
         #expect(fixture.sql.completeness(of: "select name from") == .incomplete)
         #expect(fixture.sql.completeness(of: "select 'a") == .incomplete)
