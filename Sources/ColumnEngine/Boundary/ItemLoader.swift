@@ -136,13 +136,13 @@ package protocol RowSource: AnyObject {
     /// ``Cell/archived``; nothing is cached or reported.
     func texts(_ column: MappedColumn, _ rows: UnsafeBufferPointer<UInt32>, into cells: UnsafeMutablePointer<Cell>)
 
-    /// Prepares to read a field beyond the domain's row by row with ``cell(_:)``.
-    func beginColumn(_ field: UInt32)
+    /// Prepares to read fields beyond the domain's row by row with ``cell(_:column:)``.
+    func beginColumns(_ fields: [UInt32])
 
-    /// The field's cell of a row; absent if it is unreadable.
-    func cell(_ row: UInt32) -> Cell
+    /// The cell of a row in one of these fields, by its place; absent if it is unreadable.
+    func cell(_ row: UInt32, column: Int) -> Cell
 
-    func endColumn()
+    func endColumns()
 
     /// The row's key, read from the document, if it is a readable UUID; nothing is cached or reported.
     func uuid(_ row: UInt32) -> PackedKey?

@@ -161,6 +161,7 @@ extension ColumnStore {
     /// Materialises the columns of fields from a mapped archive, in batches, before row-by-row access.
     package func prepareColumns(_ fields: [ItemField]) {
         recordWholeRead()
+        table.materialise(fields, document.source)
         for field in fields { _ = materialise(field) }
     }
 

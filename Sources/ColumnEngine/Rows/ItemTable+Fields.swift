@@ -105,7 +105,7 @@ extension ItemTable {
         guard !isMapped, blockCounts[place] >= FieldColumn.denseShare,
             blockCounts[place] * FieldColumn.denseShare >= rowCount
         else { return }
-        if let column = madeColumn({ custom[$0][field.rawValue] }) { install(column, field) }
+        if let columns = madeColumns(1, { row, _ in custom[row][field.rawValue] }) { install(columns[0], field) }
     }
 
     /// Materialises the column of a field for a full scan: from a mapped archive it is read now, bypassing items'
@@ -120,29 +120,51 @@ extension ItemTable {
             column.chooseEncoding(discard)
             return column
         }
-        guard isMapped, let source, hasKind(field) else { return nil }
-        source.beginColumn(field.rawValue)
-        let column = madeColumn { row in custom.isPresent(row) ? custom[row][field.rawValue] : source.cell(row) }
-        source.endColumn()
-        if let column { install(column, field) }
-        return column
+        materialise([field], source)
+        return column(field)
     }
 
-    /// Nil if it is interrupted before all rows are read.
-    private func madeColumn(_ cell: (UInt32) -> Cell) -> FieldColumn? {
-        var column: FieldColumn?
+    /// Materialises the columns of fields of a mapped archive that have none yet, all in one pass over the items: what an
+    /// item has is near each other in an archive.
+    mutating func materialise(_ fields: [ItemField], _ source: (any RowSource)?) {
+        guard isMapped, let source else { return }
+        var missing: [ItemField] = []
+        for field in fields where column(field) == nil && hasKind(field) && !missing.contains(field) {
+            missing.append(field)
+        }
+        if missing.isEmpty { return }
+        source.beginColumns(missing.map(\.rawValue))
+        let made = madeColumns(missing.count) { row, place in
+            custom.isPresent(row) ? custom[row][missing[place].rawValue] : source.cell(row, column: place)
+        }
+        source.endColumns()
+        for (field, column) in zip(missing, made ?? []) { install(column, field) }
+    }
+
+    /// Columns of cells by row and place; nil if it is interrupted before all rows are read.
+    private func madeColumns(_ count: Int, _ cell: (UInt32, Int) -> Cell) -> [FieldColumn]? {
+        var columns = [FieldColumn?](repeating: nil, count: count)
         var pace = InterruptionPace()
         for row in 0..<UInt32(rowCount) {
             if pace.isDue() { return nil }
-            let cell = cell(row)
-            if cell.isAbsent { continue }
-            if column == nil { column = FieldColumn(like: cell) }
-            column?.set(row, cell)
+            for place in 0..<count {
+                let cell = cell(row, place)
+                if cell.isAbsent { continue }
+                if let column = columns[place] {
+                    column.set(row, cell)
+                } else {
+                    let column = FieldColumn(like: cell)
+                    column.set(row, cell)
+                    columns[place] = column
+                }
+            }
         }
-        let made = column ?? FieldColumn(like: .absent)
-        made.extend(to: rowCount)
-        if made.encoding != .sparse, made.held * FieldColumn.sparseShare < rowCount { made.convertToSparse() }
-        return made
+        return columns.map { column in
+            let made = column ?? FieldColumn(like: .absent)
+            made.extend(to: rowCount)
+            if made.encoding != .sparse, made.held * FieldColumn.sparseShare < rowCount { made.convertToSparse() }
+            return made
+        }
     }
 
     private mutating func install(_ column: FieldColumn, _ field: ItemField) {

@@ -89,14 +89,14 @@ final class ArchiveRows: RowSource {
         items.texts(rows, field, into: cells)
     }
 
-    // MARK: One field of all rows
+    // MARK: Some fields of all rows
 
-    func beginColumn(_ field: UInt32) { items.beginColumn(field) }
+    func beginColumns(_ fields: [UInt32]) { items.beginColumns(fields) }
 
-    func endColumn() { items.endColumn() }
+    func endColumns() { items.beginColumns([]) }
 
-    func cell(_ row: UInt32) -> Cell {
-        do throws(PropertyListError) { return try items.columnCell(Int(row), values) } catch {
+    func cell(_ row: UInt32, column: Int) -> Cell {
+        do throws(PropertyListError) { return try items.columnCell(Int(row), column, values) } catch {
             record(row, error)
             return .absent
         }

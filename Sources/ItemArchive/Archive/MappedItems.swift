@@ -16,11 +16,21 @@ struct MappedItems: Sendable {
     private var last: (row: Int, item: BinaryPropertyListContainer)?
     /// The numbers of custom fields in the store, by name.
     private let customNumbers: [ExactText: UInt32]
-    /// The field being read row by row, and its cells by object number: repeated texts are one object of the archive.
-    private var columnField: UInt32 = 0
-    private var columnCells: [Int: Cell] = [:]
-    /// The number of times that an object was met again.
-    private var columnHits = 0
+    /// The fields being read row by row.
+    private var columns: [ColumnOfItems] = []
+
+    private struct ColumnOfItems {
+        /// The field.
+        let number: UInt32
+        /// The run of items for which the place is known.
+        var run = -1
+        /// The index of the field among the items' keys; -1 if it is missing.
+        var place = -1
+        /// Cells by object number: repeated texts are one object of the archive.
+        var cells: [Int: Cell] = [:]
+        /// The number of times that an object was met again.
+        var hits = 0
+    }
 
     private struct Shape {
         /// The run of items with this shape.
@@ -162,27 +172,30 @@ struct MappedItems: Sendable {
         return block
     }
 
-    /// Begins to read one custom field row by row.
-    mutating func beginColumn(_ field: UInt32) {
-        columnField = field
-        (columnCells, columnHits) = ([:], 0)
-    }
+    /// Begins to read custom fields row by row.
+    mutating func beginColumns(_ fields: [UInt32]) { columns = fields.map { ColumnOfItems(number: $0) } }
 
-    mutating func endColumn() { columnCells = [:] }
-
-    /// The cell of the field given to ``beginColumn(_:)``.
-    mutating func columnCell(_ row: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
+    /// The cell of one of the fields given to ``beginColumns(_:)``, by its place.
+    mutating func columnCell(_ row: Int, _ column: Int, _ values: FaultedValues) throws(PropertyListError) -> Cell {
         let item = try item(row)
-        guard let (_, place) = shape.custom.first(where: { $0.number == columnField }) else { return .absent }
+        if columns[column].run != shape.run {
+            let number = columns[column].number
+            columns[column].place = shape.custom.first { $0.number == number }?.place ?? -1
+            columns[column].run = shape.run
+        }
+        let place = columns[column].place
+        guard place >= 0 else { return .absent }
         let number = try archive.object(at: place, in: item)
         if number == archive.table.nilNumber { return .absent }
-        if let known = columnCells[number] {
-            columnHits += 1
+        if let known = columns[column].cells[number] {
+            columns[column].hits += 1
             return known
         }
         let cell = try custom(at: number, values)
         // Objects that hardly recur, such as numbers of things, are read as fast as they are found.
-        if columnCells.count < 4096 || columnHits >= columnCells.count / 8 { columnCells[number] = cell }
+        if columns[column].cells.count < 4096 || columns[column].hits >= columns[column].cells.count / 8 {
+            columns[column].cells[number] = cell
+        }
         return cell
     }
 

@@ -144,6 +144,11 @@ struct CSVItemReader {
         var leftOut = Set(empty)
         let reasons = form.hasHeader ? reasons(names) : nil
         if let reasons { leftOut.insert(reasons) }
+        // A file that has many of the items: their columns are read as wholes, in one pass.
+        if options.updates, file.size / 16 > merger.formerCount {
+            let fields = names.compactMap { options.name(for: $0) }.compactMap(store.existingField(named:))
+            store.columns.prepareColumns(fields.filter(store.columns.isCustom))
+        }
         let places: [Int?] = try names.indices.map { cell in
             if leftOut.contains(cell) { return nil }
             return try row.addColumn(mapped.contains(cell) ? "" : names[cell])
