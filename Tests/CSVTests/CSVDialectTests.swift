@@ -207,6 +207,19 @@ struct FoundTable {
         #expect(
             result(["1.234", "2"], decimal: .comma).format == .integer(NumberStyle(decimal: .comma, isGrouped: true)))
         #expect(result(["n/a", "-"]).remark("n") == nil)
+        #expect(
+            result(["41.5", "48.053808600000004", "-7"]).remark("lat")
+                == "lat: numbers in several forms, such as \"48.053808600000004\" among 3 cells: text; give types = { [\"lat\"] = \"real\" }"
+        )
+        #expect(
+            result(["1e3", "1012.5", "NA"]).remark("p")?.hasSuffix(
+                "text; give types = { [\"p\"] = \"real\" }, null = \"NA\"") == true)
+        // What is a number of a thing, or a text like others, is not one.
+        for cells in [
+            ["1e3", "x"], ["0001", "1e3"], ["12345678901234567890"], ["$5", "1e3"], ["1e", "2"], ["yes", "1e3"],
+        ] {
+            #expect(result(cells).format == .text && result(cells).remark("n") == nil, "\(cells)")
+        }
     }
 
     @Test("a plain column decides for one in doubt") func evidence() throws {

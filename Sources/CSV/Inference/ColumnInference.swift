@@ -23,6 +23,9 @@ package struct ColumnInference: Sendable {
     private var shape: DateShape?
     /// The first cell, for messages.
     private var example: [UInt8] = []
+    /// The first number that is not in a form of which the value has the text alone, in a column of numbers: one with an
+    /// exponent, or with more digits than it needs. Empty for none.
+    private var oddNumber: [UInt8] = []
 
     package init() {}
 
@@ -73,10 +76,45 @@ package struct ColumnInference: Sendable {
             fillers[place].count += 1
         } else if fillers.count < 4, Self.isFiller(text) {
             fillers.append((Array(text), 1))
+        } else if affix == nil || affix == NumberAffix.none, !readings.isDisjoint(with: .numbers),
+            Self.isOddNumber(text)
+        {
+            readings.formIntersection(.numbers)
+            affix = NumberAffix.none
+            if oddNumber.isEmpty { oddNumber = Array(text) }
         } else {
             isOpen = false
             fillers = []
         }
+    }
+
+    /// Whether a text is a number with an exponent, such as `1e3`, or one of more digits than identify a real.
+    static func isOddNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard 3...40 ~= text.count else { return false }
+        var index = text[0] == UInt8(ascii: "-") ? 1 : 0
+        func digits() -> Int {
+            let start = index
+            while index < text.count, text[index].isDigit { index += 1 }
+            return index - start
+        }
+        let start = index
+        let whole = digits()
+        // A leading zero is one of a serial number.
+        guard whole > 0, whole == 1 || text[start] != 0x30 else { return false }
+        var (fraction, hasExponent) = (0, false)
+        if index < text.count, text[index] == UInt8(ascii: ".") {
+            index += 1
+            fraction = digits()
+            if fraction == 0 { return false }
+        }
+        if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
+            guard 1...3 ~= digits() else { return false }
+            hasExponent = true
+        }
+        guard index == text.count, hasExponent || fraction > 0 && whole + fraction > 15 else { return false }
+        return DecimalText.general(text) != nil
     }
 
     private static let words: Set<String> = [
@@ -106,6 +144,9 @@ package struct ColumnInference: Sendable {
     package func result(decimal: NumberStyle.Decimal? = nil) -> ColumnResult {
         guard isOpen, count > fillers.reduce(0, { $0 + $1.count }) else { return ColumnResult(.text) }
         let (format, doubt) = format(decimal)
+        if !oddNumber.isEmpty {
+            return ColumnResult(.text, .forms(oddNumber, of: count, fillers.map(\.text)))
+        }
         guard fillers.isEmpty || format == .text else {
             return ColumnResult(.text, .fillers(fillers.map { ($0.text, $0.count) }, of: count, format.kind))
         }
@@ -174,6 +215,9 @@ package struct ColumnResult: Sendable {
         case dates(String, String, [UInt8])
         /// A comma may be before decimals or between thousands; the first cell.
         case decimals([UInt8])
+        /// Numbers in several forms, of which two may be one value; the first of another form, and the texts that stand
+        /// for nothing.
+        case forms([UInt8], of: Int, [[UInt8]])
         /// The column would have a kind without texts that stand for nothing.
         case fillers([(text: [UInt8], count: Int)], of: Int, CellKind)
     }
@@ -212,6 +256,15 @@ package struct ColumnResult: Sendable {
         case .decimals(let example):
             return
                 "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point"))"
+        case .forms(let example, let count, let fillers):
+            let nulls = fillers.map {
+                OptionWords.option("null", VisibleText.line(String(decoding: $0, as: UTF8.self)))
+            }
+            let types = OptionWords.choose(
+                "types = { [\(name.quoted())] = \"real\" }", "--types \(OptionWords.argument("\(name)=real"))")
+            let advice = ([types] + nulls).joined(separator: OptionWords.choose(", ", " "))
+            return
+                "\(name): numbers in several forms, such as \(shown(example)) among \(count.counted("cell")): text; give \(advice)"
         case .fillers(let fillers, let count, let kind):
             let number = fillers.reduce(0) { $0 + $1.count }
             let texts = fillers.map { shown($0.text) }.joined(separator: ", ")
