@@ -163,7 +163,7 @@ package final class ColumnStore {
     }
 
     /// Whether reads are recorded, in a serializable transaction.
-    package var isRecordingReads: Bool { reads.isTracking }
+    package func recordsReads() -> Bool { reads.isTracking }
 
     /// Records a read that may depend on every item.
     @inline(__always)

@@ -307,11 +307,6 @@ struct CSVForm {
     }
 }
 
-extension ItemFileOptions {
-    /// Whether kinds of columns are inferred from comma-separated values.
-    var infersKinds: Bool { kinds != .text }
-}
-
 extension CSVReader {
     /// Reads a file in an encoding, from its beginning.
     ///

@@ -25,6 +25,10 @@ package struct ItemFileOptions {
     package var updates = false
     /// The kinds of columns; if nil, the format's default.
     package var kinds: ItemFileKinds?
+    /// Whether kinds of columns are inferred from comma-separated values.
+    var infersKinds: Bool {
+        kinds != .text
+    }
     /// A text file's encoding; if nil, found by its first bytes.
     package var encoding: ItemFileEncoding?
     /// The number of lines, or of a sheet's rows, above the header that are left out; if nil, titles are found.

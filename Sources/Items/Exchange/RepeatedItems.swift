@@ -8,7 +8,7 @@ extension ItemMerger {
     /// - Throws: `WorkStopped`.
     func remarkRepeated(_ row: ImportedRow) throws {
         // In a serializable transaction a read of all items would conflict with every other host's changes.
-        guard !hasKey, report.created > 0, formerCount > 0, !row.columns.isEmpty, !store.columns.isRecordingReads else {
+        guard !hasKey, report.created > 0, formerCount > 0, !row.columns.isEmpty, !store.columns.recordsReads() else {
             return
         }
         var items = RepeatedItems(store.columns, row.columns.map(\.field))
