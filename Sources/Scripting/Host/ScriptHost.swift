@@ -21,8 +21,6 @@ public final class ScriptHost {
     package private(set) lazy var initScript = InitScript(self)
     /// The debugger, with the breakpoints.
     package private(set) lazy var debugger = ScriptDebugger(self)
-    /// The memory of rows of databases that scripts hold.
-    package private(set) lazy var rowMemory = RowMemory(self)
     /// SQL over the items, and over files; its connection is made by the first statement.
     package private(set) lazy var sql = makeSQL()
     /// The registration of handlers, for the `on` of a module's object.
@@ -30,6 +28,8 @@ public final class ScriptHost {
     /// The number of chunks and entries that have begun.
     package internal(set) var chunkCount = 0
     private var endings: [() -> Void] = []
+    /// The memory of rows of databases that scripts hold.
+    package private(set) lazy var rowMemory = RowMemory(self)
 
     /// Opens the container and the stores, and creates the state with some modules. Nothing is launched yet.
     ///
