@@ -64,7 +64,7 @@ let package = Package(
         .target(name: "PropertyList", dependencies: ["Platform", "CPlatform", "Wording"]),
         .target(name: "KeyedArchive", dependencies: ["Platform", "CPlatform", "PropertyList", "Wording"]),
         // The system's time zones, and a time of day through their changes.
-        .target(name: "TimeZones", dependencies: ["Files", "PropertyList", "Wording"]),
+        .target(name: "TimeZones", dependencies: ["Platform", "PropertyList", "Wording"]),
         .target(
             name: "PredicateFormat", dependencies: ["TimeZones", "Platform", "CPlatform", "PropertyList", "Wording"]),
         .target(name: "CSV", dependencies: ["Platform", "PropertyList", "Wording"]),

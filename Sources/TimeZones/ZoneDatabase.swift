@@ -1,4 +1,4 @@
-package import Files
+import Platform
 import PropertyList
 import Synchronization
 @_exported import Wording
@@ -13,23 +13,19 @@ package final class ZoneDatabase {
     private let folder: String
     private let variable: String?
     private let localFile: String
-    private let layer: any FileLayer
     private var zones: [String: Zone] = [:]
-    private var cachedLocal: (zone: Zone, status: FileStatus?)?
+    private var cachedLocal: (zone: Zone, status: ZoneFile.Status?)?
 
     /// - Parameters:
     ///   - variable: the value of TZ: a name, a file, or a POSIX rule; nil for the system's zone.
     ///   - folder: the database.
     ///   - localFile: the system's zone, usually a link into the database.
-    ///   - layer: the file system.
     package init(
-        variable: String?, folder: String = systemFolder, localFile: String = "/etc/localtime",
-        using layer: any FileLayer = PosixFileLayer()
+        variable: String?, folder: String = systemFolder, localFile: String = "/etc/localtime"
     ) {
         self.variable = variable
         self.folder = folder
         self.localFile = localFile
-        self.layer = layer
     }
 
     /// The zone with a name.
@@ -54,7 +50,7 @@ package final class ZoneDatabase {
                     (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || [0x2B, 0x2D, 0x5F].contains($0)
                 }
         }
-        guard isName, parts.count <= 4, let zone = read(PathText.join(folder, name), name) else { throw unknown(name) }
+        guard isName, parts.count <= 4, let zone = read("\(folder)/\(name)", name) else { throw unknown(name) }
         zones[name] = zone
         return zone
     }
@@ -67,9 +63,9 @@ package final class ZoneDatabase {
             cachedLocal = (zone, nil)
             return zone
         }
-        let status = (try? layer.status(localFile)) ?? nil
+        let status = ZoneFile.status(localFile)
         if let cachedLocal, cachedLocal.status == status { return cachedLocal.zone }
-        let target = try? layer.linkTarget(localFile)
+        let target = ZoneFile.linkTarget(localFile)
         // The target's path within the database.
         let name = target.flatMap { $0.split(separator: "zoneinfo/", maxSplits: 1).last.map(String.init) }
         let zone = read(localFile, name ?? "local") ?? .utc
@@ -88,7 +84,7 @@ package final class ZoneDatabase {
     }
 
     private func read(_ path: String, _ name: String) -> Zone? {
-        guard let bytes = try? layer.contents(of: path, limit: Self.maximumSize) else { return nil }
+        guard let bytes = ZoneFile.contents(of: path, limit: Self.maximumSize) else { return nil }
         return ZoneFileReader.zone(named: name, bytes)
     }
 
@@ -105,7 +101,7 @@ package final class ZoneDatabase {
     }
 
     private func unknown(_ name: String) -> ZoneError {
-        guard let table = try? layer.contents(of: PathText.join(folder, "zone.tab"), limit: Self.maximumSize) else {
+        guard let table = ZoneFile.contents(of: "\(folder)/zone.tab", limit: Self.maximumSize) else {
             return ZoneError(
                 description: "there is no time zone database in \(folder) (Debian's package tzdata has it); "
                     + "UTC and offsets like +02:00 need none")
@@ -118,6 +114,46 @@ package final class ZoneDatabase {
         return ZoneError(
             description: "there is no time zone '\(VisibleText.line(String(name.prefix(80))))'"
                 + (hint.isEmpty ? " (names are as Europe/Berlin, UTC, local or +02:00)" : hint))
+    }
+}
+
+/// The files of a database of zones, by the C library's calls.
+private enum ZoneFile {
+    /// What tells a file from the one that was there before.
+    struct Status: Equatable {
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// A file's bytes; nil if it cannot be read, or is longer than a limit.
+    static func contents(of path: String, limit: Int) -> [UInt8]? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+                count = fread(buffer.baseAddress, 1, buffer.count, file)
+            }
+            if chunk.isEmpty { break }
+            bytes += chunk
+        }
+        return ferror(file) == 0 && bytes.count <= limit ? bytes : nil
+    }
+
+    static func status(_ path: String) -> Status? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Status(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+    }
+
+    static func linkTarget(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress, $0.count) }
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 }
 

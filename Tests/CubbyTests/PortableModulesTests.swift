@@ -4,7 +4,9 @@ import Testing
 
 /// The modules that stand alone take the C library from `Platform`, and Linux from nowhere: a port is that room's work.
 @Suite("Portable modules") struct PortableModulesTests {
-    static let modules = ["Lua", "PropertyList", "KeyedArchive", "PredicateFormat", "CSV", "LineEditor", "Wording"]
+    static let modules = [
+        "Lua", "PropertyList", "KeyedArchive", "PredicateFormat", "CSV", "LineEditor", "TimeZones", "Wording",
+    ]
 
     /// Names that Linux or its C library has alone.
     static let linuxNames = [
