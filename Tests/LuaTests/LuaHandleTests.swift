@@ -61,27 +61,4 @@ import Testing
             #expect(try run("return rawequal(again, kept7), kept7.label") == "true round \(round)")
         }
     }
-
-    @Test("a kept text is asked for again when the version advances, or the script assigns") func cachedText() throws {
-        let version = LuaVersion()
-        var asked = 0
-        let cls = LuaClass<Token>("Kept", doc: "A class with kept texts.", in: state)
-        cls.text(
-            "label", doc: "Kept.", cached: version,
-            get: {
-                asked += 1
-                return $0.label
-            }, set: { $0.label = $1 })
-        cls.text("other", doc: "Kept, too.", cached: version, get: { $0.label + "!" })
-        let token = Token()
-        state.globals["k"] = cls.value(token)
-        #expect(try run("return k.label, k.label, k.other, k.other") == "token token token! token!")
-        #expect(asked == 1)
-        token.label = "unseen"
-        #expect(try run("return k.label, k.other") == "token token!")
-        version.advance()
-        #expect(try run("return k.label, k.other") == "unseen unseen!")
-        #expect(try run("k.label = 'ä' return k.label, k.other") == "ä ä!")
-        #expect(asked == 3)
-    }
 }

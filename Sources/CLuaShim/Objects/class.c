@@ -118,19 +118,6 @@ void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *get
     s->setter = setter;
 }
 
-void clua_addcached(
-    lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version) {
-    clua_addproperty(L, cls, name, getter, setter);
-    if (!is_object(cls) || (cls->version && cls->version != version)) return; /* not cached */
-    lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);
-    lua_pushstring(L, name);
-    slot *s = find(cls, lua_topointer(L, -1));
-    lua_pop(L, 2);
-    if (!s) return;
-    cls->version = version;
-    s->cache = ++cls->caches;
-}
-
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name) {
     slot *s = add(L, cls, name);
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->methods);

@@ -7,37 +7,14 @@ static handle *check(lua_State *L, const clua_class *cls) {
     return h;
 }
 
-/* A text cached in the handle at 1 while its class's version is unchanged. */
-static int get_cached(lua_State *L, const slot *s, handle *h) {
-    uint64_t version = *h->cls->version;
-    if (h->version == version) {
-        if (lua_getiuservalue(L, 1, s->cache) == LUA_TSTRING) return 1;
-        lua_pop(L, 1);
-    } else {
-        for (int i = 1; i <= h->cls->caches; i++) {
-            lua_pushnil(L);
-            lua_setiuservalue(L, 1, i);
-        }
-        h->version = version;
-    }
-    int status = call(L, host_of(L)->callbacks.get, s->getter, target(h));
-    if (status == 1 && lua_type(L, -1) == LUA_TSTRING && *h->cls->version == version) {
-        lua_pushvalue(L, -1);
-        lua_setiuservalue(L, 1, s->cache);
-    }
-    return status;
-}
-
-/* The member with a name, for the object `target`; `h` is its handle, which may cache texts. */
-/* Inlined in both callers: otherwise a loop that reads a field takes 1.13 times as long. */
-__attribute__((always_inline)) static inline int get_member(lua_State *L, const clua_class *cls, handle *h, void *target) {
+/* The member with a name, for the object `target`. Inlined in both callers: otherwise a loop that reads a field takes 1.13 times as long. */
+__attribute__((always_inline)) static inline int get_member(lua_State *L, const clua_class *cls, void *target) {
     const void *name = lua_topointer(L, 2);
     const slot *s = find(cls, name);
     if (s && s->method) {
         lua_rawgeti(L, lua_upvalueindex(2), s->method);
         return 1;
     }
-    if (s && s->cache && h) return get_cached(L, s, h);
     if (s) return call(L, host_of(L)->callbacks.get, s->getter, target);
     if (cls->fallbackGet) return call(L, host_of(L)->callbacks.get, cls->fallbackGet, target);
     return luaL_error(L, "%s has no such member", cls->name);
@@ -54,21 +31,18 @@ __attribute__((always_inline)) static inline int set_member(lua_State *L, const 
 
 int clua_index_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
-    handle *h = check(L, cls);
-    return get_member(L, cls, h, target(h));
+    return get_member(L, cls, target(check(L, cls)));
 }
 
 int clua_set_field(lua_State *L) {
     const clua_class *cls = lua_touserdata(L, lua_upvalueindex(1));
-    handle *h = check(L, cls);
-    if (cls->caches) h->version = 0;
-    return set_member(L, cls, target(h));
+    return set_member(L, cls, target(check(L, cls)));
 }
 
 int clua_index_row(lua_State *L) {
     uint64_t payload;
     if (!to_row(L, 1, &payload)) return luaL_error(L, "attempt to index a %s value", luaL_typename(L, 1));
-    return get_member(L, lua_touserdata(L, lua_upvalueindex(1)), NULL, &payload);
+    return get_member(L, lua_touserdata(L, lua_upvalueindex(1)), &payload);
 }
 
 int clua_set_row(lua_State *L) {

@@ -27,12 +27,11 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
     }
     unsigned held = clua_hold(host, object);
     clua_pace(host, L);
-    handle *h = lua_newuserdatauv(L, sizeof *h, cls->caches);
+    handle *h = lua_newuserdatauv(L, sizeof *h, 0);
     h->cls = cls;
     h->object = object;
     h->held = held;
     h->slot = 0;
-    h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
     if (canonical) {
@@ -51,7 +50,6 @@ void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {
     h->cls = cls;
     h->payload = payload;
     h->slot = 0;
-    h->version = 0;
     lua_rawgeti(L, LUA_REGISTRYINDEX, cls->metatable);
     lua_setmetatable(L, -2);
 }

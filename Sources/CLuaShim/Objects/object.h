@@ -11,7 +11,6 @@ typedef struct {
     const void *name; /* the interned string's identity; NULL: free */
     void *getter, *setter;
     int method; /* index in the table of methods; 0: a property */
-    int cache;  /* the user value that caches its text; 0: not cached */
 } slot;
 
 struct clua_class {
@@ -23,9 +22,7 @@ struct clua_class {
     slot *slots;
     uint64_t factor;
     unsigned shift, count; /* 64 - shift bits of the product are the index */
-    const uint64_t *version; /* the version of the cached texts */
-    int caches;              /* user values of a handle */
-    void *existence;         /* of rows: the accessor that detects removed rows; NULL: none */
+    void *existence;       /* of rows: the accessor that detects removed rows; NULL: none */
     const uint64_t *epoch; /* while this counter is unchanged, no row was removed */
     int metatable, methods; /* references */
 };
@@ -36,9 +33,8 @@ typedef struct {
         void *object;
         uint64_t payload;
     };
-    int slot;         /* of a canonical handle; 0: of another one */
-    unsigned held;    /* the object's index in the host's list */
-    uint64_t version; /* of the cached texts; 0: there are none */
+    int slot;      /* of a canonical handle; 0: of another one */
+    unsigned held; /* the object's index in the host's list */
 } handle;
 
 static inline int is_object(const clua_class *cls) { return cls->kind <= CLUA_BOX; }

@@ -349,8 +349,6 @@ clua_class *clua_newclass(lua_State *L, const char *name, clua_kind kind);
 void clua_setfallback(clua_class *cls, void *getter, void *setter);
 const char *clua_classname(const clua_class *cls);
 void clua_addproperty(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter);
-/* The same for a text cached in each handle while the version is unchanged; one version per class, never 0. */
-void clua_addcached(lua_State *L, clua_class *cls, const char *name, void *getter, void *setter, const uint64_t *version);
 void clua_addmethod(lua_State *L, clua_class *cls, const char *name);     /* pops the function */
 void clua_addmetamethod(lua_State *L, clua_class *cls, const char *name); /* pops the value */
 /* Objects of the class are accepted in place of the superclass's, also as receivers. Called once per class. */

@@ -174,16 +174,10 @@ package final class LuaClass<T> {
     }
 
     func add(
-        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String,
-        cached version: LuaVersion? = nil
+        _ accessor: LuaAccessor, _ name: String, _ type: LuaType, isReadOnly: Bool, _ documentation: String
     ) {
         let box = state.retain(accessor)
-        if let version {
-            _ = state.retain(version)
-            clua_addcached(state.current, pointer, name, box, isReadOnly ? nil : box, version.word)
-        } else {
-            clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
-        }
+        clua_addproperty(state.current, pointer, name, box, isReadOnly ? nil : box)
         state.update(self.name, .class) {
             $0.properties.append(
                 LuaPropertyDeclaration(name: name, type: type, isReadOnly: isReadOnly, documentation: documentation))
@@ -316,15 +310,14 @@ extension LuaClass where T: AnyObject {
         add(accessor, name, .integer, isReadOnly: set == nil, doc)
     }
 
-    /// A text property: ``property(_:_:doc:get:set:)``, faster. With a version, each handle caches the text until the
-    /// version advances; all cached properties of a class share one version.
+    /// A text property: ``property(_:_:doc:get:set:)``, faster.
     package func text(
-        _ name: String, doc: String, cached version: LuaVersion? = nil, get: @escaping (T) throws -> String,
+        _ name: String, doc: String, get: @escaping (T) throws -> String,
         set: ((T, consuming String) throws -> Void)? = nil
     ) {
         precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaTextAccessor<T>(name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
-        add(accessor, name, .text, isReadOnly: set == nil, doc, cached: version)
+        add(accessor, name, .text, isReadOnly: set == nil, doc)
     }
 }
 
@@ -422,22 +415,4 @@ package struct LuaNumberConversion {
         self.cls = cls.pointer
         self.offset = offset
     }
-}
-
-/// The version of texts cached in a class's handles: advancing it invalidates them.
-///
-/// Belongs to the thread of its state. Retained by classes.
-package final class LuaVersion {
-    let word: UnsafeMutablePointer<UInt64>
-
-    /// Creates a version.
-    package init() {
-        word = .allocate(capacity: 1)
-        word.initialize(to: 1)  // 0 marks a handle without a cached text
-    }
-
-    deinit { word.deallocate() }
-
-    /// Invalidates the cached texts.
-    package func advance() { word.pointee &+= 1 }
 }

@@ -101,7 +101,6 @@ extension Fixture {
     private static func declareProperties(of gauges: LuaClass<Gauge>) {
         gauges.integer("count", doc: "How often.", get: { $0.count }, set: { $0.count = $1 })
         gauges.text("title", doc: "Its name.", get: { $0.title }, set: { $0.title = $1 })
-        gauges.text("kept", doc: "Its name, kept by Lua.", cached: LuaVersion(), get: { $0.title })
         gauges.property("note", doc: "A note.", get: { $0.note }, set: { $0.note = $1 })
         gauges.property("unit", doc: "Its unit.", get: { $0.unit }, set: { $0.unit = $1 })
         gauges.property("scale", doc: "Its scale.", get: { $0.scale }, set: { $0.scale = $1 })

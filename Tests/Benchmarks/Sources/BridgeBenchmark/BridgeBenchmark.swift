@@ -26,7 +26,6 @@ enum BridgeBenchmark {
         Case("integer get", 0.9, "local x = o.count"),
         Case("integer set", 0.9, "o.count = i"),
         Case("string get", 1.2, "local x = o.label"),
-        Case("string get, cached", 0.5, "local x = o.cached", c: "local x = o.label"),
         Case("string set, C has char[64]", 1.35, "o.label = s"),
         Case("string set, C has strdup", 1.35, "o.note = s"),
         Case("method with two integers", 1.4, "o:add(i, 2)"),

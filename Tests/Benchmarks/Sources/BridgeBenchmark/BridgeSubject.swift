@@ -31,7 +31,6 @@ final class BridgeSubject {
         cls.integer("count", doc: "The count.", get: { $0.count }, set: { $0.count = $1 })
         cls.text("label", doc: "A label.", get: { $0.label }, set: { $0.label = $1 })
         cls.text("note", doc: "A note.", get: { $0.note }, set: { $0.note = $1 })
-        cls.text("cached", doc: "The label.", cached: LuaVersion(), get: { $0.label })
         cls.method(
             "add", [LuaParameter("amount", .integer), LuaParameter("times", .integer)], returns: [.integer],
             doc: "Adds."
