@@ -194,8 +194,16 @@ public final class LuaDynamicMembers<Object: AnyObject>: LuaMember<Object> {
         get: @escaping (Object, String) throws -> Value?, set: ((Object, String, Value) throws -> Void)? = nil
     ) {
         self.init { cls in
+            let owner = cls.name
             let assign: ((Object, LuaCall) throws -> Void)? = set.map { set in
-                { object, call in try set(object, call.text(0), Value.read(call, at: 1)) }
+                { object, call in
+                    guard let name = call.value(0).textValue else {
+                        throw LuaError(.argument, "\(owner) is not indexed by \(call.value(0).typeName.withArticle)")
+                    }
+                    do { try set(object, name, Value.read(call, at: 1)) } catch let error as LuaMismatch {
+                        throw LuaError(.argument, "\(owner).\(name): \(error.message)")
+                    }
+                }
             }
             cls.serveUnknown(
                 members: { object, name, call in try get(object, name)?.push(as: call) }, assignments: assign)

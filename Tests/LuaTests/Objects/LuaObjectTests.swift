@@ -75,8 +75,10 @@ import Testing
         for sheet in [Sheet(), Form()] {
             state.setGlobal("sheet", to: sheet)
             #expect(try show("sheet.rent = 900 sheet.food = 412.5 return sheet.rent, sheet:sum()") == "900.0 1312.5")
-            #expect(throws: LuaError.self) { try show("sheet.rent = 'high'") }
-            #expect(throws: LuaError.self) { try show("sheet[1] = 5") }
+            let kind = #expect(throws: LuaError.self) { try show("sheet.rent = 'high'") }
+            #expect(kind?.message.hasSuffix(".rent: number expected, got string") == true)
+            let key = #expect(throws: LuaError.self) { try show("sheet[1] = 5") }
+            #expect(key?.message.hasSuffix(" is not indexed by a number") == true)
             #expect(sheet.cells == ["rent": 900, "food": 412.5])
             let error = #expect(throws: LuaError.self) { try show("return sheet:sun()") }
             #expect(error?.message.hasSuffix("has no property or method 'sun'; did you mean 'sum'?") == true)
