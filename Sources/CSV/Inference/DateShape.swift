@@ -189,18 +189,7 @@ package struct DateStyle: Hashable, Sendable {
 
     /// The date of a text, in UTC; nil for another text.
     package func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
-        if let given {
-            guard text.count <= 256, let parts = try? given.parse(String(decoding: text, as: UTF8.self)) else {
-                return nil
-            }
-            var seconds = parts.calendar.localSeconds
-            switch parts.zone {
-            case .offset(let offset)?: seconds -= offset
-            case .name?: return nil
-            case nil: break
-            }
-            return PropertyListDate(secondsSince1970: seconds, fraction: parts.fraction)
-        }
+        if let given { return text.count <= 256 ? given.date(String(decoding: text, as: UTF8.self)) : nil }
         guard let parts = DateShape.Parts(text), parts.shape == shape, let days = parts.days(order) else { return nil }
         return PropertyListDate(secondsSince1970: days * 86400 + parts.seconds, fraction: "")
     }

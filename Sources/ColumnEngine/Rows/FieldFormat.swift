@@ -19,16 +19,8 @@ extension FieldDeclaration {
 
     /// A date of a text in the field's pattern; nil if it has none, or the text is not in it.
     package func date(_ text: String) -> PropertyListDate? {
-        guard case .pattern(let pattern)? = format, let parts = try? DatePattern(pattern).parse(text) else {
-            return nil
-        }
-        var seconds = parts.calendar.localSeconds
-        switch parts.zone {
-        case .offset(let offset)?: seconds -= offset
-        case .name?: return nil
-        case nil: break
-        }
-        return PropertyListDate(secondsSince1970: seconds, fraction: parts.fraction)
+        guard case .pattern(let pattern)? = format else { return nil }
+        return (try? DatePattern(pattern))?.date(text)
     }
 
     /// An amount with two decimals; nil if that is not the whole number.

@@ -211,6 +211,18 @@ extension DatePattern {
         try DateTextReader.parse(text, pieces)
     }
 
+    /// The date of a text, in UTC unless it has an offset; nil for another text, and for one with a zone's name.
+    package func date(_ text: String) -> PropertyListDate? {
+        guard let parts = try? parse(text) else { return nil }
+        var seconds = parts.calendar.localSeconds
+        switch parts.zone {
+        case .offset(let offset)?: seconds -= offset
+        case .name?: return nil
+        case nil: break
+        }
+        return PropertyListDate(secondsSince1970: seconds, fraction: parts.fraction)
+    }
+
     /// Checks that texts can be parsed by the pattern.
     ///
     /// - Throws: ``DatePatternError`` when it lacks a year, or has a field that is only formatted.
