@@ -202,9 +202,6 @@ struct FieldCompletion {
         names = Self.names(in: CompletionCandidates.value(of: "--container", in: words)).sorted()
     }
 
-    /// - Parameter names: the fields.
-    init(names: [String]) { self.names = names }
-
     /// A predicate with the name at its end completed; nothing within a constant.
     func predicates(_ text: String) -> [String] {
         guard text.count(where: { $0.is("\"") }).isMultiple(of: 2), text.count(where: { $0.is("'") }).isMultiple(of: 2)

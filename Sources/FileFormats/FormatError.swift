@@ -14,8 +14,6 @@ package struct FormatError: Error, Equatable, Sendable, CustomStringConvertible 
         case tooLarge
         /// Something asked for by name is not in the file.
         case missing
-        /// The file cannot be read; the message has the system's reason.
-        case unreadable
         /// The work was interrupted, for example by a script's deadline.
         case stopped
     }

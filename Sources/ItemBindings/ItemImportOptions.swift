@@ -177,7 +177,6 @@ extension ItemFileOptions {
 final class ScriptRowTransform: ItemRowTransform {
     private let function: LuaRowFunction
     private let values: ValueBridge
-    private var names: [String] = []
 
     init(_ function: LuaFunction, _ values: ValueBridge) {
         (self.function, self.values) = (LuaRowFunction(function), values)

@@ -6,7 +6,6 @@ import Platform
 /// bytes 5.6 times.
 struct ByteSearch: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
-    private typealias Block = SIMD2<UInt64>
 
     /// Lowercase when the search ignores the case of ASCII letters.
     let bytes: [UInt8]
