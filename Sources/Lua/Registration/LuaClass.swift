@@ -259,22 +259,13 @@ extension LuaClass where T: AnyObject {
     ///   - name: the class's name, for errors and `tostring`.
     ///   - doc: for `help`.
     ///   - state: the state that the class belongs to.
+    ///   - kind: one handle for each object, or a new one for each push.
+    ///   - isDeclared: whether the class has a declaration, for help and the reference.
     ///   - unknownMember: resolves names without a member; returns nil for an unknown name.
     ///   - unknownKey: resolves keys that are not strings: `items[1]`.
     ///   - assignUnknown: handles assignments to undeclared names: key and value are arguments 0 and 1.
     package convenience init(
-        _ name: String, doc: String, in state: LuaState,
-        unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
-        unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
-    ) {
-        self.init(
-            name, doc: doc, in: state, kind: .object, unknownMember: unknownMember, unknownKey: unknownKey,
-            assignUnknown: assignUnknown)
-    }
-
-    /// The same for a kind: one handle for each object, or a new one for each push.
-    package convenience init(
-        _ name: String, doc: String, in state: LuaState, kind: Kind,
+        _ name: String, doc: String, in state: LuaState, kind: Kind = .object, isDeclared: Bool = true,
         unknownMember: ((T, String, LuaCall) throws -> LuaResults?)? = nil,
         unknownKey: ((T, LuaCall) throws -> LuaResults)? = nil, assignUnknown: ((T, LuaCall) throws -> Void)? = nil
     ) {
@@ -285,7 +276,12 @@ extension LuaClass where T: AnyObject {
             find: { index, cls, L in
                 clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
             },
-            unknownMember: unknownMember, unknownKey: unknownKey, assignUnknown: assignUnknown)
+            isDeclared: isDeclared, unknownMember: unknownMember, unknownKey: unknownKey, assignUnknown: assignUnknown)
+    }
+
+    /// A class of the host's internal objects, inaccessible to scripts: without members and reference.
+    package convenience init(hidden name: String, in state: LuaState) {
+        self.init(name, doc: "", in: state, kind: .box, isDeclared: false)
     }
 
     /// A method: called with a colon; arguments by position from 0.
@@ -318,20 +314,6 @@ extension LuaClass where T: AnyObject {
         precondition(holdsObjects, "\(self.name) is a class of rows: declare a field")
         let accessor = LuaTextAccessor<T>(name: "\(self.name).\(name)", get: get, set: set ?? { _, _ in })
         add(accessor, name, .text, isReadOnly: set == nil, doc)
-    }
-}
-
-extension LuaClass where T: AnyObject {
-    /// A class of the host's internal objects, inaccessible to scripts: without members and reference.
-    package convenience init(hidden name: String, in state: LuaState) {
-        self.init(
-            name, "", in: state, kind: CLUA_BOX,
-            decode: { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() },
-            encode: { object, cls, L in pushReference(object, cls, on: L) },
-            find: { index, cls, L in
-                clua_toobject(L, index, cls).map { Unmanaged<T>.fromOpaque($0).takeUnretainedValue() }
-            },
-            isDeclared: false, unknownMember: nil, unknownKey: nil, assignUnknown: nil)
     }
 }
 
