@@ -212,12 +212,7 @@ final class ItemObject: KeyedEncodable {
         } catch {
             throw ArchiveError(code: .invalidValue, message: error.message)
         }
-        if fields.carried["name"] == nil { try archiver.encode(fields.name, forKey: "name") }
-        if fields.carried["serialNumber"] == nil { try archiver.encode(fields.serialNumber, forKey: "serialNumber") }
-        if fields.carried["valueInDollars"] == nil {
-            try archiver.encode(fields.valueInDollars, forKey: "valueInDollars")
-        }
-        if fields.carried["dateCreated"] == nil { try archiver.encode(fields.dateCreated, forKey: "dateCreated") }
+        if item.store.schema.isHousehold { try encodeHousehold(fields, archiver) }
         try archiver.encode(fields.itemKey, forKey: "itemKey")
         for (name, value) in fields.carried.sorted(by: { $0.key < $1.key }) where value != .null {
             try archiver.encode(value, forKey: name)
@@ -225,6 +220,15 @@ final class ItemObject: KeyedEncodable {
         for (name, value) in fields.custom.sorted(by: { $0.key < $1.key }) {
             try archiver.encode(value, forKey: name)
         }
+    }
+
+    private func encodeHousehold(_ fields: ItemFields, _ archiver: KeyedArchiver) throws(ArchiveError) {
+        if fields.carried["name"] == nil { try archiver.encode(fields.name, forKey: "name") }
+        if fields.carried["serialNumber"] == nil { try archiver.encode(fields.serialNumber, forKey: "serialNumber") }
+        if fields.carried["valueInDollars"] == nil {
+            try archiver.encode(fields.valueInDollars, forKey: "valueInDollars")
+        }
+        if fields.carried["dateCreated"] == nil { try archiver.encode(fields.dateCreated, forKey: "dateCreated") }
     }
 }
 

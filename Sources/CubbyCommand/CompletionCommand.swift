@@ -223,7 +223,8 @@ struct FieldCompletion {
         guard !ContainerArgument.isMemory(path), let container = ApplicationContainer.locate(path),
             PosixFileLayer().exists(container.documents),
             let store = try? ItemStore.open(
-                ArchivePersistence(folder: container.documents, isReadOnly: true, indexFolder: container.caches))
+                ArchivePersistence(folder: container.documents, isReadOnly: true, indexFolder: container.caches),
+                schema: OwnFields.schema(of: container))
         else { return ItemStore().fieldNames }
         return store.fieldNames
     }

@@ -1,5 +1,8 @@
+import Application
 import ArgumentParser
 import Files
+import Images
+import Items
 import Lua
 import Scripting
 
@@ -11,6 +14,9 @@ struct FieldsCommand: ParsableCommand {
         discussion: """
             The file is Lua, and returns the table of items:declare: return { price = "real" }. It is declared as a
             whole: if items do not fit, nothing is changed, and their number and the first three are the error.
+            With --only, in a container that never had items, its items have no other fields by themselves: not the \
+            name, serialNumber, valueInDollars and dateCreated of a household. The first field that is a string names \
+            an item; an array of tables keeps its order: return { { name = "title", kind = "string" }, … }.
             """)
 
     @OptionGroup var host: HostOptions
@@ -18,11 +24,15 @@ struct FieldsCommand: ParsableCommand {
     @Flag(help: "Convert values of items that do not fit, such as texts that are numbers: all, or none.")
     var convert = false
 
+    @Flag(help: "In a container that never had items: they have the fields of the file, and none of a household's.")
+    var only = false
+
     @Argument(help: ArgumentHelp("A file with declarations.", valueName: "file"), completion: .file())
     var file: String?
 
     func validate() throws {
         if convert, file == nil { throw ValidationError("--convert needs a file with declarations.") }
+        if only, file == nil { throw ValidationError("--only needs a file with declarations.") }
     }
 
     func run() throws {
@@ -30,6 +40,7 @@ struct FieldsCommand: ParsableCommand {
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
         let path = file.map(ItemFileArgument.absolute)
+        if only { try OwnFields.begin(host) }
         // Naming the file is consent to read it.
         if let path { host.allowRead.append(path) }
         let work = HostWork(Self.chunk, name: "cubby fields", status: ExitStatus.ofExchange) { results, _ in
@@ -54,4 +65,47 @@ struct FieldsCommand: ParsableCommand {
         end
         return tostring(items:fields())
         """
+}
+
+/// Containers whose items have no fields but their key and declared ones.
+enum OwnFields {
+    /// The fields that a container's items have by themselves. A format that cannot be read is reported when the
+    /// container is opened.
+    static func schema(of container: ApplicationContainer) -> ItemSchema {
+        (try? ItemSchema(of: container)) ?? .household
+    }
+
+    /// Makes a container one with declared fields alone.
+    ///
+    /// - Throws: the exit status, for one that has items, or had some: its files have fields of a household.
+    static func begin(_ host: HostOptions) throws {
+        let container = try ContainerArgument.locate(
+            host.container, orSay: "keeps its items in the memory of its process: --only needs a folder")
+        if schema(of: container) != .household { return }
+        let opened: OpenedContainer
+        do { opened = try OpenedContainer(container) } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
+        } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
+        let folder = opened.container.documents
+        for name in ["items.archive", "items.journal"] where opened.files.exists(PathText.join(folder, name)) {
+            throw CommandFailure.exit(
+                .usage,
+                "\(container.displayPath) has \(name), with the fields of a household: --only is for a new container, such as "
+                    + "cubby fields --container books --only FILE")
+        }
+        do throws(FileError) { try ContainerFormat.setOwnFields(container) } catch { throw CommandFailure.exit(error) }
+    }
+
+    /// Refuses a container as a host of a shared collection, whose items have the fields of a household.
+    static func refuseSharing(_ container: ApplicationContainer) throws {
+        guard schema(of: container) != .household else { return }
+        throw CommandFailure.exit(
+            .usage,
+            "\(container.displayPath) has items with fields of their own (cubby fields --only): a shared collection's have "
+                + "those of a household")
+    }
 }

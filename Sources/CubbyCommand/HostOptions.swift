@@ -154,13 +154,14 @@ struct HostOptions: ParsableArguments {
     func scriptHostOptions(_ memory: MemoryContainer?, asks: Bool) throws -> ScriptHostOptions {
         let located = try memory?.container ?? ContainerArgument.locate(container)
         var options = ScriptHostOptions(container: located)
-        options.schema = .household
+        options.schema = OwnFields.schema(of: located)
         if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
         if let url = shared ?? ProcessEnvironment.value("CUBBY_SHARED"), !url.isEmpty {
             if memory != nil {
                 throw CommandFailure.exit(
                     .usage, "--shared needs a container that stays, which has the host's identity: name a folder")
             }
+            try OwnFields.refuseSharing(located)
             options.shared = try SharedArgument.address(url)
             options.hostName = hostName
             options.keepsCommits = offline == .queue

@@ -19,6 +19,8 @@ struct ImportQuestion {
     let usesColor: Bool
     /// The container's profiles; nil for one in memory, which keeps none.
     let profiles: ImportProfiles?
+    /// The fields of every item of the container.
+    var schema = ItemSchema.household
 
     /// What the columns become.
     enum Answer {
@@ -53,7 +55,7 @@ struct ImportQuestion {
             return .profile(same)
         }
         guard asks, !preview.columns.isEmpty,
-            !preview.columns.allSatisfy({ ItemSchema.household.has($0.name) })
+            !preview.columns.allSatisfy({ schema.has($0.name) })
         else { return .none }
         return try ask(preview, header)
     }
@@ -63,7 +65,7 @@ struct ImportQuestion {
         guard try layer.status(path)?.kind == .regular else { return nil }
         let file = try layer.open(path, .read)
         defer { layer.close(file) }
-        return try ItemImportPreview(try ImportFile(file, layer), options, .household)
+        return try ItemImportPreview(try ImportFile(file, layer), options, schema)
     }
 
     private func ask(_ preview: ItemImportPreview, _ header: [String]) throws -> Answer {
@@ -77,7 +79,7 @@ struct ImportQuestion {
         let table = ImportForm(title, rows, ImportFormScreen.size, naming: naming)
         guard let answer = ImportFormScreen(usesColor: usesColor).run(table)
         else { return .cancelled }
-        let profile = Self.profile(profileName ?? PathText.stem(of: path), header, answer)
+        let profile = Self.profile(profileName ?? PathText.stem(of: path), header, answer, schema)
         if let profiles {
             try profiles.save(profile)
             CommandFailure.say(
@@ -87,12 +89,14 @@ struct ImportQuestion {
     }
 
     /// The profile of an answer.
-    static func profile(_ name: String, _ header: [String], _ rows: [ImportForm.Row]) -> ImportProfile {
+    static func profile(
+        _ name: String, _ header: [String], _ rows: [ImportForm.Row], _ schema: ItemSchema = .household
+    ) -> ImportProfile {
         var fields: [String: String] = [:]
         var kinds: [String: String] = [:]
         for row in rows {
             if row.field != row.name { fields[row.name] = row.field ?? "" }
-            if let field = row.field, !ItemSchema.household.has(field) { kinds[field] = row.givenKind }
+            if let field = row.field, !schema.has(field) { kinds[field] = row.givenKind }
         }
         return ImportProfile(
             name: name, header: header, fields: fields, kinds: kinds,

@@ -115,6 +115,7 @@ enum SharedArgument {
         let located = try ContainerArgument.locate(
             container, orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
         )
+        try OwnFields.refuseSharing(located)
         do { return try OpenedContainer(located) } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as ContainerFormatError {

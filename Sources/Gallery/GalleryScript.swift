@@ -11,7 +11,7 @@ enum GalleryScript {
           const byId = (id) => document.getElementById(id);
           const cards = byId("cards"), detail = byId("detail"), more = byId("more"), search = byId("search");
           const sort = byId("sort"), direction = byId("direction"), group = byId("group");
-          const step = 120, money = "valueInDollars";
+          const step = 120, money = "valueInDollars", titleField = window.gallery.title || "name";
           let shown = [], drawn = 0, current = 0, descending = false;
 
           // Only text is inserted: items are never parsed as HTML.
@@ -84,7 +84,7 @@ enum GalleryScript {
           }
 
           function card(item, index) {
-            const name = said(item.values.get("name")) || "(no name)";
+            const name = said(item.values.get(titleField)) || "(no name)";
             const picture = item.thumbnail
               ? element("img", { src: item.thumbnail, alt: "", loading: "lazy", width: 240, height: 240 })
               : element("div", { class: "blank", "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
@@ -112,8 +112,8 @@ enum GalleryScript {
               element("div", { class: "bar" }, button("Previous", "←", () => open(current - 1)),
                 button("Close", "Close", () => detail.close()), button("Next", "→", () => open(current + 1))),
               ...[item.picture, ...(item.others || [])].filter(Boolean)
-                .map((picture) => element("img", { src: picture, alt: said(item.values.get("name")) })),
-              element("h2", { id: "detail-title" }, said(item.values.get("name")) || "(no name)"), list);
+                .map((picture) => element("img", { src: picture, alt: said(item.values.get(titleField)) })),
+              element("h2", { id: "detail-title" }, said(item.values.get(titleField)) || "(no name)"), list);
             if (!detail.open) detail.showModal();
           }
 
@@ -195,9 +195,9 @@ enum GalleryScript {
             const values = new Set(items.map((item) => isDay(item.values.get(field)) ? item.values.get(field).slice(0, 4) : said(item.values.get(field))));
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
-          const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== "name" && few(field));
+          const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== titleField && few(field));
           // Without a grouping field the chart shows the most valuable items.
-          if (!groups.length && items.length > 1 && items.some(worth)) groups.push("name");
+          if (!groups.length && items.length > 1 && items.some(worth)) groups.push(titleField);
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

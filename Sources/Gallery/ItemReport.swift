@@ -134,6 +134,8 @@ struct ReportContent {
     let group: String?
     /// The field that is summed; nil for none.
     let value: String?
+    /// The field that names an item.
+    private let title: String
     private(set) var sections: [Section] = []
     private(set) var total = ReportSum()
     private let fields: [String]
@@ -142,7 +144,6 @@ struct ReportContent {
 
     /// The field that is money.
     static let money = "valueInDollars"
-    private static let name = "name"
     private static let created = "dateCreated"
     /// The most groups that are chosen without being asked for.
     private static let groupLimit = 40
@@ -160,8 +161,10 @@ struct ReportContent {
         let hasMoney =
             try domain.contains(Self.money) && items.contains { try $0.value(forField: Self.money) != .integer(0) }
         value = try Self.value(options.value, items, hasMoney)
+        let titleName = items.first?.store.titleName ?? "itemKey"
+        title = titleName
         let candidates = known.filter { [value] in
-            $0 != value && $0 != Self.name && $0 != "serialNumber" && $0 != Self.created
+            $0 != value && $0 != titleName && $0 != "serialNumber" && $0 != Self.created
         }
         group = try Self.group(options.group, candidates, items)
         // Every item has these fields: zeros alone say nothing, nor do the moments of one import.
@@ -244,7 +247,7 @@ struct ReportContent {
     /// The texts of an item, without fields that it does not have.
     func row(_ item: Item) throws -> Row {
         var texts: [(name: String, text: String)] = []
-        for name in fields where name != Self.name && name != value && name != group {
+        for name in fields where name != title && name != value && name != group {
             let value = try item.value(forField: name)
             let text = value.flatMap { Self.shown($0, name, item.store) } ?? ReportText.of(value)
             if !text.isEmpty { texts.append((name, text)) }
@@ -253,7 +256,7 @@ struct ReportContent {
         var sum = ReportSum()
         sum.add(worth)
         let text = sum.count > 0 ? text(sum) : ReportText.of(worth)
-        return Row(name: ReportText.of(try item.value(forField: Self.name)), fields: texts, value: text)
+        return Row(name: ReportText.of(try item.value(forField: title)), fields: texts, value: text)
     }
 
     /// A value in the declared format of its field; nil without one, and for days, which all dates at midnight are.

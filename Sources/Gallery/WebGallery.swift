@@ -91,7 +91,7 @@ public struct WebGallery {
             var entry = Entry(values: [:])
             let names = try item.customFieldNames
             custom.formUnion(names)
-            for name in Self.domain + names {
+            for name in item.store.schema.names + names {
                 guard let value = try item.value(forField: name) else { continue }
                 let isNumber = GalleryValue.isNumber(value)
                 let shown = isNumber ? nil : item.store.shown(value, name)
@@ -124,9 +124,12 @@ public struct WebGallery {
             try progress(number + 1)
         }
         summary.items = entries.count
-        let fields = Self.domain + (items.first?.store.ordered(custom) ?? [])
+        let fields = (items.first?.store.schema ?? .household).names + (items.first?.store.ordered(custom) ?? [])
         let amounts = items.first?.store.declarations.all.filter { $0.format == .money }.map(\.name) ?? []
-        try write(javaScript(fields, amounts, entries), "items.js", in: folder)
+        let store = items.first?.store
+        try write(
+            javaScript(fields, amounts, entries, titleField: store.flatMap(\.titleName) ?? "name"), "items.js",
+            in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
@@ -155,14 +158,16 @@ public struct WebGallery {
         return String(decoding: bytes.prefix(2048), as: UTF8.self).contains(marker)
     }
 
-    private static let domain = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
-
     private func javaScript(
-        _ fields: [String], _ amounts: [String], _ entries: [Entry]
+        _ fields: [String], _ amounts: [String], _ entries: [Entry], titleField: String
     ) throws(JSONError) -> [UInt8] {
         var json = JSONText(.compact)
         json.append("{\"fields\":")
         json.append(json: try PropertyListValue.array(fields.map { .string($0) }).json())
+        if titleField != "name" {
+            json.append(",\"title\":")
+            json.append(json: try PropertyListValue.string(titleField).json())
+        }
         if !amounts.isEmpty {
             json.append(",\"money\":")
             json.append(json: try PropertyListValue.array(amounts.map { .string($0) }).json())

@@ -5,15 +5,19 @@ import Lua
 import PropertyList
 import Scripting
 
-/// An item in Lua: the domain's fields are properties, any other name is a custom field.
+/// An item in Lua: the household's fields are properties, if the store's items have them, any other name is a custom
+/// field.
 final class ItemBinding {
     private unowned let host: ScriptHost
+    /// Whether the items have the household's fields.
+    private let isHousehold: Bool
     private var warned: NameSet = []
     private let record: LuaRecord
     private var checkedFields = FieldNameCache()
 
     init(_ host: ScriptHost) {
         self.host = host
+        isHousehold = host.items.schema.isHousehold
         record = LuaRecord(["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"], in: host.state)
         record.allow(host.values.dates, at: 3)
     }
@@ -39,6 +43,16 @@ final class ItemBinding {
             })
         // The closure retains the store, which retains the epoch's word.
         cls.declareExistence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
+        if isHousehold { declareHousehold(on: cls) }
+        text(
+            cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", store.schema.keyField,
+            isReadOnly: true)
+        return cls
+    }
+
+    /// Declares the fields of a household's items.
+    private func declareHousehold(on cls: LuaClass<Item>) {
+        let (store, values) = (host.items, host.values)
         // Not by typed properties: with Swift types they take 1.7 to 2.2 times as long.
         text(cls, "name", .text, "Its name.", .name)
         text(cls, "serialNumber", .optional(.text), "Its serial number, or nil.", .serialNumber)
@@ -67,8 +81,6 @@ final class ItemBinding {
             let isDay = store.hasDays("dateCreated")
             return call.returns(isDay ? DateValue(day: date) : DateValue(date), values.dates)
         }
-        text(cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", .itemKey, isReadOnly: true)
-        return cls
     }
 
     /// A text field; converts between Lua's bytes and the store's.
@@ -124,7 +136,7 @@ final class ItemBinding {
             let what = name == "image" ? "is the item's picture" : "are the item's pictures"
             throw LuaError(.argument, "Item.\(name) \(what) and cannot be a field: assign to the item")
         }
-        guard !warned.contains(name), host.items.existingField(named: name) == nil else { return }
+        guard isHousehold, !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard
             let near = NearestNames.nearest(
                 to: name, among: ["name", "serialNumber", "valueInDollars", "dateCreated"], countsBeginnings: false
@@ -147,10 +159,26 @@ final class ItemBinding {
 
     /// Creates an item with the fields of a call's table argument.
     func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
+        guard isHousehold else { return try createFree(in: store, from: call) }
         let draft = try store.beginItem(key: call.bytes(0, of: 4, record)?.bindMemory(to: UInt8.self))
         do {
             let isFilled = try call.withRecord(0, record) { try Self.fill(draft, $0) }
             if !isFilled { try fill(draft, from: call) }
+            return try store.insertReference(draft)
+        } catch {
+            draft.discard()
+            throw error
+        }
+    }
+
+    /// Creates an item without a household's fields.
+    private func createFree(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
+        let draft = try store.beginItem()
+        do {
+            try call.forEachEntry(0) { entry in
+                if let field = entry.withKey({ checkedFields.field($0) }) ?? nil { return try set(draft, field, entry) }
+                try set(draft, entry)
+            }
             return try store.insertReference(draft)
         } catch {
             draft.discard()
@@ -217,10 +245,11 @@ final class ItemBinding {
         guard let name = entry.key.textValue else {
             throw LuaError(.argument, "a field's name is text, got \(host.state.describe(entry.key))")
         }
-        if host.items.existingField(named: name).map(\.isCustom) ?? true { try checkName(name) }
+        let schema = host.items.schema
+        if !schema.has(name) { try checkName(name) }
         guard let value = try value(entry.value, field: name) else { return }
         try draft.set(value, forField: name)
-        if let field = host.items.existingField(named: name), field.isCustom { checkedFields.insert(field, name) }
+        if !schema.has(name), let field = host.items.existingField(named: name) { checkedFields.insert(field, name) }
     }
 }
 

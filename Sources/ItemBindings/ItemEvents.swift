@@ -95,9 +95,14 @@ final class ItemEvents: ItemStoreObserver {
 
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
         guard hooks.hasHooks(for: "didRemove") else { return }
+        var title = ""
+        if case .string(let text)? = store.titleName.flatMap({ fields.values[$0] }) { title = text }
         deliver(
             "didRemove",
-            ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(fields.name)])
+            [
+                "item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil,
+                "name": .text(title),
+            ])
     }
 
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {

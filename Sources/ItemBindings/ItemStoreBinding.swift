@@ -30,13 +30,17 @@ enum ItemStoreBinding {
         }
     }
 
-    private static let fields: LuaFields = [
-        LuaParameter("name", .optional(.text), "what it is"),
-        LuaParameter("serialNumber", .optional(.text), "its serial number"),
-        LuaParameter("valueInDollars", .optional(.integer), "what it is worth, in whole dollars"),
-        LuaParameter("dateCreated", .optional(.object("date")), "when it was recorded; now if not given"),
-        LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given"),
-    ]
+    /// The fields that items have by themselves.
+    private static func fields(_ schema: ItemSchema) -> LuaFields {
+        let household = [
+            LuaParameter("name", .optional(.text), "what it is"),
+            LuaParameter("serialNumber", .optional(.text), "its serial number"),
+            LuaParameter("valueInDollars", .optional(.integer), "what it is worth, in whole dollars"),
+            LuaParameter("dateCreated", .optional(.object("date")), "when it was recorded; now if not given"),
+        ]
+        let key = LuaParameter("itemKey", .optional(.text), "its key, one that is unused; a new one if not given")
+        return LuaFields((schema.isHousehold ? household : []) + [key])
+    }
 
     /// Options of a transaction of a shared collection.
     private struct TransactionOptions: LuaOptions {
@@ -110,17 +114,23 @@ enum ItemStoreBinding {
         let steps: LuaArguments = ["count": "a number from 0: at most as many steps"]
         cls.method(
             "createItem",
-            [LuaParameter("fields", .optional(.record("fields", fields)), "values by field name; custom ones, too")],
+            [
+                LuaParameter(
+                    "fields", .optional(.record("fields", fields(classes.host.items.schema))),
+                    "values by field name; custom ones, too")
+            ],
             returns: [.object("Item")],
             doc: "A new item at the end of the store: empty, or with the fields given.",
             example: "return items:createItem{ name = \"Lamp\", room = \"Study\" }.room"
         ) { store, call in
             call.returns(row: try binding.create(in: store, from: call).bits, item)
         }
-        cls.method(
-            "randomItem", doc: "A new item with a random name: an adjective and a noun.",
-            example: "return items:randomItem().name"
-        ) { try $0.randomItem() }
+        if classes.host.items.schema.isHousehold {
+            cls.method(
+                "randomItem", doc: "A new item with a random name: an adjective and a noun.",
+                example: "return items:randomItem().name"
+            ) { try $0.randomItem() }
+        }
         cls.method(
             "removeItem", ["item": "the item", "others": "further items; all are removed, or none"],
             doc: "Removes an item, or several, and their images.",
@@ -292,7 +302,7 @@ extension ItemClasses {
     func table(of diff: ItemStoreDiff) throws -> LuaTable {
         let (state, values) = (host.state, host.values)
         func brief(_ fields: ItemFields) throws -> LuaTable {
-            let name = fields.values["name"].flatMap { $0 == .null ? nil : $0 }
+            let name = fields.values[host.items.titleName ?? ""].flatMap { $0 == .null ? nil : $0 }
             return state.makeTable(["itemKey": fields.itemKey, "name": try values.readOnly(name)])
         }
         let table = state.makeTable([

@@ -73,3 +73,74 @@ struct FieldsCommandTests {
         #expect(output.stdout.contains("1 created, 0 updated, 0 unchanged, 1 rejected"), "\(output.stdout)")
     }
 }
+
+/// `cubby fields --only FILE`: containers whose items have no fields of a household.
+@Suite("Containers with fields of their own")
+struct OwnFieldsTests {
+    let program: Program
+    private let file: String
+
+    init() throws {
+        program = try Program()
+        try program.scratch.write(
+            """
+            return {
+              { name = "title", kind = "string", required = true },
+              { name = "isbn", kind = "string", unique = true, desc = "as printed" },
+              { name = "price", kind = "real", format = "money" },
+            }
+            """, to: "fields.lua")
+        file = program.scratch.file("fields.lua")
+    }
+
+    private func run(_ words: String...) throws -> String {
+        let output = try program(words)
+        #expect(output.status == .exited(0), "\(words): \(output.stderr)")
+        return output.stdout
+    }
+
+    @Test("items have the file's fields and none of a household's: in tables, exports, reports, help and completion")
+    func own() throws {
+        let table = try run("fields", "--only", file)
+        let names = table.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").first }
+        #expect(names == ["itemKey", "title", "isbn", "price"], "\(table)")
+        #expect(try run("-e", "items:createItem{ title = 'Dune', isbn = '1', price = 9 }").contains("Dune"))
+        #expect(try run("-e", "print(items[1], items[1].name, items[1].price)") == "Dune\tnil\t9.0\n")
+        let denied = try program("-e", "items:createItem{ title = 'Emma', isbn = '1' }")
+        #expect(denied.stderr.contains("isbn is unique, and \"1\" is that of \"Dune\" already"), "\(denied.stderr)")
+        // A household's names are as free as others.
+        #expect(try run("-e", "items[1].valueInDollars = 'much' print(items[1].valueInDollars)") == "much\n")
+        #expect(try run("-e", "items[1].valueInDollars = nil print(#items[1]:fields())") == "3\n")
+        let exported = try run("export", "-", "--format", "csv")
+        #expect(
+            exported.hasPrefix("itemKey,title,isbn,price\r\n") && exported.hasSuffix(",Dune,1,9.00\r\n"), "\(exported)")
+        let help = try run("-e", "help('Item')")
+        #expect(help.contains(".isbn  string\n      as printed: a string, unique.") && !help.contains("serialNumber"))
+        #expect(try !run("report", "-").contains("valueInDollars"))
+        #expect(try run("check", program.container).contains("nothing is wrong"))
+    }
+
+    @Test("they are kept in the archive and the journal; a copy of the container has them, too")
+    func kept() throws {
+        _ = try run("fields", "--only", file)
+        for number in 1...3 {
+            _ = try run("-e", "items:createItem{ title = 'Book \(number)', isbn = '\(number)' } items:saveChanges()")
+        }
+        _ = try run("-e", "items[2].price = 2")
+        #expect(try run("-e", "print(#items, items[2].price, items[3].title)") == "3\t2.0\tBook 3\n")
+        #expect(try run("fields", "--only", file).contains("isbn"))
+        let format = try String(contentsOfFile: program.container + "/Library/format", encoding: .utf8)
+        #expect(format == "2\n")
+    }
+
+    @Test("a container with items of a household, one in memory and a shared collection are refused")
+    func refused() throws {
+        #expect(try program("fields", "--only").status == .exited(64))
+        _ = try run("-e", "items:createItem{ name = 'Lamp' }")
+        let denied = try program("fields", "--only", file)
+        #expect(denied.status == .exited(64))
+        #expect(denied.stderr.contains("with the fields of a household"), "\(denied.stderr)")
+        #expect(try run("-e", "print(items[1].name)") == "Lamp\n")
+        #expect(try program("fields", "--container", ":memory:", "--only", file).status == .exited(64))
+    }
+}

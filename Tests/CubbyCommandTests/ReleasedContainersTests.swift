@@ -74,7 +74,7 @@ struct ReleasedContainersTests {
 
     @Test(
         "a container of a newer format is refused with 65 and words, by every command that writes, and unchanged",
-        arguments: ["2\n", "10", "two", ""])
+        arguments: ["3\n", "10", "two", ""])
     func newerFormat(format: String) throws {
         try copy("1.0/journal")
         try program.scratch.write(format, to: "container/Library/format")

@@ -46,6 +46,7 @@ struct Reading: CustomTestStringConvertible {
     private static let ofItem = [
         Reading("Item.itemKey", .item) { _ = try $0.item.itemKey },
         Reading("Item.name", .item) { _ = try $0.item.name },
+        Reading("Item.title", .item) { _ = $0.item.title },
         Reading("Item.serialNumber", .item) { _ = try $0.item.serialNumber },
         Reading("Item.valueInDollars", .item) { _ = try $0.item.valueInDollars },
         Reading("Item.dateCreated", .item) { _ = try $0.item.dateCreated },
@@ -209,7 +210,7 @@ struct Reading: CustomTestStringConvertible {
         "of declarations: a commit of a host that has not seen the last one is behind": [
             "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
             "ItemStore.hasDays", "ItemStore.ordered", "ItemStore.shown", "ItemStore.fieldDocumentation",
-            "ItemStore.hasDeclaredFields",
+            "ItemStore.hasDeclaredFields", "ItemStore.titleName",
         ],
         "this host's own": [
             "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",

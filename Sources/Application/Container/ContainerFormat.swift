@@ -5,7 +5,10 @@ package import Files
 /// `Library/format` holds it in decimal digits, and is part of backups. Format 1 has no such file.
 package enum ContainerFormat {
     /// The newest format that this program reads and writes.
-    package static let current = 1
+    package static let current = 2
+    /// The format of a container whose items have no fields but their key and declared ones. A program that does not
+    /// know it would take their records for those of a household.
+    package static let ownFields = 2
     static let file = "Library/format"
 
     /// Refuses a container of a newer format, before anything in it is changed.
@@ -15,6 +18,24 @@ package enum ContainerFormat {
     package static func check(_ container: ApplicationContainer) throws {
         guard let digits = try stated(in: container), number(digits) == nil else { return }
         throw ContainerFormatError(container: container.displayPath, format: digits)
+    }
+
+    /// Whether the items of a container have no fields but their key and declared ones.
+    ///
+    /// - Throws: `FileError` when the format cannot be read.
+    package static func hasOwnFields(_ container: ApplicationContainer) throws(FileError) -> Bool {
+        if container.isTemporary { return false }
+        return try stated(in: container).flatMap(number) == ownFields
+    }
+
+    /// States that the items of a container have no fields but their key and declared ones.
+    ///
+    /// - Parameter container: without items; its folder need not exist.
+    /// - Throws: `FileError`.
+    package static func setOwnFields(_ container: ApplicationContainer) throws(FileError) {
+        try PosixFileLayer().makeDirectories(container.library, permissions: 0o700)
+        let layer = try BeneathFileLayer(container.path)
+        try AtomicFile.write(Array("\(ownFields)\n".utf8), to: PathText.join(container.path, file), using: layer)
     }
 
     /// The stated format; nil if none is stated.

@@ -78,11 +78,19 @@ extension ColumnStore {
         table.withKey(row) { body($0) }
     }
 
-    /// The text of an item's first field, which is its name for people; nil if it has none.
+    /// The field whose text names an item for people: the first of every item, or else the first that is declared as a
+    /// string; nil if there is none.
+    package var titleField: ItemField? { schema.fields.isEmpty ? declared.title : ItemField(rawValue: 0) }
+
+    /// The text that names an item for people; nil if it has none.
     package func title(_ row: UInt32) -> String? {
-        let cell = schema.fields.isEmpty ? .absent : cell(row, ItemField(rawValue: 0))
+        guard let field = titleField else { return nil }
+        let cell = cell(row, field)
         return cell.isText ? CellHeap.string(cell) : nil
     }
+
+    /// The text that names an item for people, or else its key.
+    package func titleOrKey(_ row: UInt32) -> String { title(row).flatMap { $0.isEmpty ? nil : $0 } ?? keyString(row) }
 
     /// An item for messages: its name in quotes, or its key if it has no name.
     package func label(_ row: UInt32) -> String {

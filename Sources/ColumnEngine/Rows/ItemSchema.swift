@@ -19,6 +19,8 @@ public struct ItemSchema: Sendable, Hashable {
 
     /// The kinds of the fields, by number.
     package let kinds: [DeclaredKind]
+    /// Whether the first fields are those of a household, in its order.
+    package let isHousehold: Bool
 
     /// Creates a schema.
     ///
@@ -36,6 +38,7 @@ public struct ItemSchema: Sendable, Hashable {
         self.keyNames = keyNames.isEmpty ? ["itemKey"] : keyNames
         (self.classNames, self.classSuffixes) = (classNames, classSuffixes)
         kinds = fields.map(\.kind)
+        isHousehold = fields.prefix(4).map(\.name) == ["name", "serialNumber", "valueInDollars", "dateCreated"]
     }
 
     /// A field of every item.

@@ -128,7 +128,8 @@ struct ContainerCheck {
             throw CommandFailure.exit(error, advice: Self.advice(container, error))
         }
         let check = StoreCheck(
-            container, using: layer, logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
+            container, using: layer, schema: OwnFields.schema(of: container),
+            logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
         Report.line("\(container.displayPath):")
         for finding in check.findings {
             Report.line("  \(finding.severity.rawValue): \(finding.message)")

@@ -120,7 +120,7 @@ struct ValueChildren {
     private static func properties(of userdata: LuaUserdata, _ value: LuaValue, in host: ScriptHost) -> [Entry] {
         var names: [String]
         if case .item(let item) = host.inspect(value) {
-            names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
+            names = host.items.schema.names
             names += (try? item.customFieldNames) ?? []
         } else {
             let declared = userdata.className.flatMap { host.state.declarations[$0, .class] }

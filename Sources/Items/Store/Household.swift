@@ -48,9 +48,6 @@ extension ItemField {
         guard let bytes = name.baseAddress, memcmp(bytes, expected.utf8Start, name.count) == 0 else { return nil }
         self = field
     }
-
-    /// Whether the field is none of the household's.
-    package var isCustom: Bool { rawValue > Self.itemKey.rawValue }
 }
 
 extension ItemFields {
@@ -118,6 +115,7 @@ extension Item {
     /// ``value(forField:)`` gives; so do the next three.
     public var name: String {
         get throws(StoreError) {
+            try checkHousehold()
             guard let text = try text(.name) else { throw try store.error(.name, of: reference) }
             return text
         }
@@ -125,12 +123,16 @@ extension Item {
 
     /// The serial number, if it has one.
     public var serialNumber: String? {
-        get throws(StoreError) { try text(.serialNumber) }
+        get throws(StoreError) {
+            try checkHousehold()
+            return try text(.serialNumber)
+        }
     }
 
     /// The value in dollars.
     public var valueInDollars: Int64 {
         get throws(StoreError) {
+            try checkHousehold()
             guard let value = try store.integer(of: .valueInDollars, reference) else {
                 throw try store.error(.valueInDollars, of: reference)
             }
@@ -141,11 +143,29 @@ extension Item {
     /// The time of creation.
     public var dateCreated: PropertyListDate {
         get throws(StoreError) {
+            try checkHousehold()
             guard let date = try store.date(of: .dateCreated, reference) else {
                 throw try store.error(.dateCreated, of: reference)
             }
             return date
         }
+    }
+
+    /// Refuses the use of a household's fields on an item that has others: its own are by ``value(forField:)``.
+    private func checkHousehold() throws(StoreError) {
+        if store.schema.isHousehold { return }
+        throw StoreError(
+            .unknownField("name"),
+            "the items of this store have not the fields of a household: use value(forField:) and setValue(_:forField:)"
+        )
+    }
+
+    /// The text that names the item for people; nil if it has none.
+    package var title: String? {
+        guard let name = store.titleName, case .string(let text)? = (try? value(forField: name)) ?? nil else {
+            return nil
+        }
+        return text
     }
 
     /// A text; nil if the item has none.
@@ -158,21 +178,25 @@ extension Item {
 
     /// Sets the name. Throws `itemRemoved`, `vetoed` or `readOnly`.
     public func setName(_ name: String) throws(StoreError) {
+        try checkHousehold()
         try setValue(.string(name), for: .name)
     }
 
     /// Changes the serial number. Throws when an observer refuses.
     public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
+        try checkHousehold()
         try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
     }
 
     /// Changes the value in dollars. Throws when an observer refuses.
     public func setValueInDollars(_ value: Int64) throws(StoreError) {
+        try checkHousehold()
         try store.setInteger(value, for: .valueInDollars, of: reference)
     }
 
     /// Changes the time of creation. Throws when an observer refuses.
     public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
+        try checkHousehold()
         try setValue(.date(date), for: .dateCreated)
     }
 }
@@ -184,6 +208,7 @@ extension Item: CustomStringConvertible {
     /// The same with a custom format of dates.
     package func description(of date: (PropertyListDate) -> String) -> String {
         guard !isRemoved else { return "removed item" }
+        if !store.schema.isHousehold { return VisibleText.line(store.columns.titleOrKey(row)) }
         func text(_ field: ItemField) -> String {
             switch store.columns.value(row, field) {
             case nil where field == .serialNumber: ""

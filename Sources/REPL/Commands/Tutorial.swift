@@ -105,6 +105,9 @@ struct Tutorial {
 extension PromptSession {
     /// `:tutorial`, from the start, from a lesson, or from the current one.
     func teach(_ argument: String) {
+        guard host.items.schema.isHousehold else {
+            return complain("the tutorial is about a household's items: cubby --container :memory: begins without any")
+        }
         switch argument {
         case "stop", "end", "off":
             guard tutorial != nil else { return print("no tutorial is under way; :tutorial begins it\n") }

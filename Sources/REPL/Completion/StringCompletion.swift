@@ -168,7 +168,7 @@ struct StringCompletion {
             guard let item = host.items[position], let key = try? item.itemKey, key.utf8.starts(with: prefix.utf8)
             else { continue }
             candidates.append(
-                CompletionCandidate(key, kind: .key, detail: (try? item.name) ?? "", suffix: closing))
+                CompletionCandidate(key, kind: .key, detail: item.title ?? "", suffix: closing))
             // A longer list is useless: further typing queries again.
             if candidates.count >= 200 { break }
         }

@@ -122,7 +122,7 @@ struct PlainValues {
 
     /// An item's fields, those of the domain first.
     private func plain(_ item: Item) -> PlainValue {
-        let names = ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"]
+        let names = item.store.schema.names
         let custom = item.store.ordered((try? item.customFieldNames) ?? [])
         return .object(
             (names + custom).compactMap { name in

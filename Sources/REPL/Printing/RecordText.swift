@@ -93,7 +93,7 @@ struct ItemRecord {
     func text(_ item: Item, columns: Int) -> String? {
         guard let custom = try? item.customFieldNames else { return nil }
         var fields: [(name: String, value: String)] = []
-        for name in ["name", "serialNumber", "valueInDollars", "dateCreated", "itemKey"] + item.store.ordered(custom) {
+        for name in item.store.schema.names + item.store.ordered(custom) {
             guard let value = (try? item.value(forField: name)) ?? nil, value != .null else { continue }
             let shown = item.store.shown(value, name)
             fields.append((name, shown ?? text(value, isMoney: name == "valueInDollars")))

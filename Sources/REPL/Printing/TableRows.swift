@@ -62,10 +62,10 @@ struct ItemRows: TableRows {
 
     func names(in rows: Range<Int>) -> [String] {
         let items = rows.map(item)
-        var names = ["name", "serialNumber"]
+        // A column of zeros says nothing.
         let values = items.lazy.compactMap { (try? $0.value(forField: "valueInDollars")) ?? nil }
-        if values.contains(where: { $0 != .integer(0) }) { names.append("valueInDollars") }
-        names.append("dateCreated")
+        let isWorth = values.contains { $0 != .integer(0) }
+        var names = record.host.items.schema.fields.map(\.name).filter { $0 != "valueInDollars" || isWorth }
         var custom: NameSet = []
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
         names += record.host.items.ordered(custom)

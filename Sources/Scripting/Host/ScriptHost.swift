@@ -274,7 +274,7 @@ extension ScriptHost {
     }
 
     /// The text of `help()`.
-    package var helpOverview: String { HelpModule.overview(state.declarations) }
+    package var helpOverview: String { HelpModule.overview(state.declarations, items.schema) }
 
     /// The latest errors of handlers and timers, newest first.
     package var handlerFailures: [(title: String, message: String, time: Double)] {

@@ -30,7 +30,7 @@ enum HelpModule {
     }
 
     /// The text of `help()`.
-    static func overview(_ declarations: LuaDeclarations) -> String {
+    static func overview(_ declarations: LuaDeclarations, _ schema: ItemSchema) -> String {
         var seen: Set<String> = []
         // A module and the class of its values may have the same name: the module represents both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
@@ -41,7 +41,9 @@ enum HelpModule {
         let lines = shown.map { "  \($0.name.padded(to: width))  \($0.documentation)" }
         return "What a script has beside Lua's own library; help(items) shows more of one.\n\n"
             + lines.joined(separator: "\n")
-            + "\n\nTry: items:randomItem()    items:query(\"valueInDollars > 50\")    help(app)    help(\"items.createItem\")\n"
+            + "\n\nTry: "
+            + (schema.isHousehold ? "items:randomItem()    items:query(\"valueInDollars > 50\")" : "items:fields()")
+            + "    help(app)    help(\"items.createItem\")\n"
     }
 
     /// The name to look up for a value: a string is itself a name.

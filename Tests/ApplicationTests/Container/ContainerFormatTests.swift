@@ -17,7 +17,7 @@ struct ContainerFormatTests {
 
     @Test(
         "one that is not there, one without a number, and one of a known number are opened",
-        arguments: [nil, "1", "1\n"])
+        arguments: [nil, "1", "1\n", "2\n"])
     func known(text: String?) throws {
         try ContainerFormat.check(container)
         try container.create()
@@ -28,7 +28,7 @@ struct ContainerFormatTests {
 
     @Test(
         "any other number, and what is none, is refused before anything is made; only reading is not",
-        arguments: ["2\n", "0", "-1", "1 ", "", "99999999999999999999", "\u{1B}[2J"])
+        arguments: ["3\n", "0", "-1", "1 ", "", "99999999999999999999", "\u{1B}[2J"])
     func unknown(text: String) throws {
         try scratch.write(text, to: "box/\(ContainerFormat.file)")
         let error = try #require(throws: ContainerFormatError.self) { _ = try OpenedContainer(container) }
