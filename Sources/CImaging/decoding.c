@@ -41,6 +41,16 @@ static int is_png(const cimaging_source *source) {
     return source->bands == 0 && source->length > 4 && memcmp(source->bytes, "\x89PNG", 4) == 0;
 }
 
+/* Opens a drawing of this program's own, with the lock held exclusively: the loader of SVG is admitted for it alone. */
+static VipsImage *open_drawing(Library vips, const cimaging_source *source) {
+    static const char loaders[] = "VipsForeignLoadSvg";
+    vips->vips_operation_block_set(loaders, FALSE);
+    VipsImage *image = vips->vips_image_new_from_buffer(
+        source->bytes, source->length, "", "scale", source->drawing_scale, NULL);
+    vips->vips_operation_block_set(loaders, TRUE);
+    return image;
+}
+
 /* Opens a file with its format's loader; JPEG's is called directly, without detection. */
 static VipsImage *open_file(Library vips, const cimaging_source *source, int shrink) {
     VipsImage *image = NULL;
@@ -59,7 +69,13 @@ static VipsImage *open_file(Library vips, const cimaging_source *source, int shr
 
 cimaging_status cimaging_open(
     Library vips, const cimaging_source *source, int shrink, VipsImage **image, cimaging_result *result) {
-    *image = source->bands != 0 ? open_pixels(vips, source) : open_file(vips, source, shrink);
+    if (source->drawing_scale > 0 && vips->vips_type_find("VipsOperation", "svgload_buffer") == 0) {
+        snprintf(result->message, sizeof result->message, "this libvips was built without SVG (librsvg)");
+        return CIMAGING_LIBRARY_MISSING;
+    }
+    *image = source->bands != 0 ? open_pixels(vips, source)
+        : source->drawing_scale > 0 ? open_drawing(vips, source)
+                                    : open_file(vips, source, shrink);
     if (!*image) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
     int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     /* A pixel with many bands or high depth counts by its bytes. */

@@ -309,7 +309,7 @@ static cimaging_status perform(
     Library vips = ready(result);
     if (!vips) return CIMAGING_LIBRARY_MISSING;
     cimaging_status status = CIMAGING_FAILED;
-    if (is_concurrent && pixels < CIMAGING_LARGE) {
+    if (is_concurrent && pixels < CIMAGING_LARGE && source->drawing_scale <= 0) {
         pthread_rwlock_rdlock(&lock);
         status = work(vips, source, request, 0, result);
         pthread_rwlock_unlock(&lock);

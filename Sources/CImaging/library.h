@@ -58,6 +58,7 @@
     F(vips_init) \
     F(vips_jpegload_buffer) \
     F(vips_jpegsave_buffer) \
+    F(vips_operation_block_set) \
     F(vips_pngsave_buffer) \
     F(vips_region_fetch) \
     F(vips_region_new) \
@@ -65,6 +66,7 @@
     F(vips_shrink) \
     F(vips_thread_shutdown) \
     F(vips_thumbnail_image) \
+    F(vips_type_find) \
     F(vips_vector_set_enabled)
 
 struct cimaging_library {

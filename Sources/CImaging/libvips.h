@@ -21,7 +21,7 @@
 
 #ifndef CIMAGING_CHECKED
 #define CIMAGING_CONSTANT(name, value) name = value,
-enum { CIMAGING_CONSTANTS(CIMAGING_CONSTANT) TRUE = 1 };
+enum { CIMAGING_CONSTANTS(CIMAGING_CONSTANT) FALSE = 0, TRUE = 1 };
 #undef CIMAGING_CONSTANT
 #define VIPS_META_ICC_NAME "icc-profile-data"
 
@@ -98,6 +98,7 @@ void *vips_image_write_to_memory(VipsImage *in, size_t *size);
 int vips_init(const char *program);
 int vips_jpegload_buffer(void *bytes, size_t length, VipsImage **out, ...);
 int vips_jpegsave_buffer(VipsImage *in, void **bytes, size_t *length, ...);
+void vips_operation_block_set(const char *name, gboolean state);
 int vips_pngsave_buffer(VipsImage *in, void **bytes, size_t *length, ...);
 VipsPel *vips_region_fetch(VipsRegion *region, int left, int top, int width, int height, size_t *length);
 VipsRegion *vips_region_new(VipsImage *image);
@@ -105,6 +106,7 @@ int vips_resize(VipsImage *in, VipsImage **out, double scale, ...);
 int vips_shrink(VipsImage *in, VipsImage **out, double across, double down, ...);
 void vips_thread_shutdown(void);
 int vips_thumbnail_image(VipsImage *in, VipsImage **out, int width, ...);
+GType vips_type_find(const char *base, const char *nickname);
 void vips_vector_set_enabled(gboolean enabled);
 
 #endif

@@ -131,6 +131,20 @@ public final class BitmapImage: Sendable {
         self.limits = limits
     }
 
+    /// Draws an SVG document that this program has made. Documents of others are not read.
+    ///
+    /// - Parameters:
+    ///   - document: the text of the document, with its size.
+    ///   - scale: the pixels of the picture by those of the document.
+    ///   - limits: the limits of the picture.
+    /// - Throws: `ImageError` with `libraryMissing` where libvips, or its part for SVG, is not installed; `tooManyPixels`.
+    package convenience init(
+        drawing document: String, scale: Double = 1, limits: ImageLimits = ImageLimits()
+    ) throws(ImageError) {
+        let output = try ImageLibrary.render(.drawing(document, scale: scale), nil, as: .pixels, limits: limits)
+        self.init(pixels: try Self.pixels(of: output), limits: limits)
+    }
+
     private static func measure(
         _ bytes: [UInt8], _ format: ImageFormat, _ limits: ImageLimits
     ) throws(ImageError) -> (Int, Int) {
@@ -215,7 +229,7 @@ public final class BitmapImage: Sendable {
     /// - Returns: pixels of three or four channels.
     /// - Throws: `ImageError` when the picture cannot be decoded or encoded.
     package func pixels(sizing: ImageSizing) throws(ImageError) -> ImagePixels {
-        try pixels(of: try render(sizing, as: .pixels))
+        try Self.pixels(of: try render(sizing, as: .pixels))
     }
 
     /// The picture's RGB pixels in a size, for display in a terminal.
@@ -229,7 +243,7 @@ public final class BitmapImage: Sendable {
     package func rgb(
         sizing: ImageSizing? = nil, background: UInt8 = 255, isReduced: Bool = false
     ) throws(ImageError) -> ImagePixels {
-        try pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))
+        try Self.pixels(of: try render(sizing, as: .rgb(background: background, isReduced: isReduced)))
     }
 
     private func render(
@@ -240,7 +254,7 @@ public final class BitmapImage: Sendable {
         return try ImageLibrary.render(source, isSameSize ? nil : sizing, as: kind, metadata: metadata, limits: limits)
     }
 
-    private func pixels(of output: ImageLibrary.Output) throws(ImageError) -> ImagePixels {
+    private static func pixels(of output: ImageLibrary.Output) throws(ImageError) -> ImagePixels {
         guard output.channels == 3 || output.channels == 4, output.width > 0, output.height > 0,
             output.bytes.count == output.width * output.height * output.channels
         else { throw ImageError(.cannotMake, "the picture cannot be made: \(output.channels) channels") }

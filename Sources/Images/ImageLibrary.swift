@@ -8,6 +8,8 @@ package enum ImageLibrary {
         /// A file, with its upright size if it is known.
         case encoded([UInt8], width: Int = 0, height: Int = 0)
         case pixels(ImagePixels)
+        /// An SVG document that this program has made, to be drawn enlarged by a factor.
+        case drawing(String, scale: Double)
     }
 
     /// The output.
@@ -124,6 +126,9 @@ package enum ImageLibrary {
             raw.width = Int32(pixels.width)
             raw.height = Int32(pixels.height)
             raw.bands = Int32(pixels.channels)
+        case .drawing(let text, let scale):
+            bytes = Array(text.utf8)
+            raw.drawing_scale = scale
         }
         return bytes.withUnsafeBytes { buffer in
             raw.bytes = buffer.baseAddress

@@ -114,3 +114,38 @@ struct TerminalGraphicsTests {
         #expect((jpeg.format, jpeg.width, jpeg.height) == (.jpeg, 160, 120))
     }
 }
+
+@Suite("Drawings of the program's own")
+struct DrawingTests {
+    private static let square =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"20\" height=\"10\"><rect width=\"10\" height=\"10\" fill=\"#ff0000\"/></svg>"
+
+    @Test("an SVG document becomes pixels, enlarged by a factor")
+    func drawing() throws {
+        let picture = try BitmapImage(drawing: Self.square, scale: 2)
+        #expect(picture.width == 40 && picture.height == 20)
+        let pixels = try picture.rgb(background: 255)
+        #expect(Array(pixels.bytes[..<3]) == [255, 0, 0] && Array(pixels.bytes[117..<120]) == [255, 255, 255])
+    }
+
+    @Test("the documents of others are not read, before and after")
+    func others() throws {
+        for _ in 0..<2 {
+            let error = #expect(throws: ImageError.self) { try BitmapImage(bytes: Array(Self.square.utf8)) }
+            #expect(error?.code == .notAPicture)
+            _ = try BitmapImage(drawing: Self.square)
+        }
+        // A file that names itself a GIF, and is one of SVG for a reader that looks further.
+        let disguised = Array("GIF89a".utf8) + Array(Self.square.utf8)
+        #expect(throws: ImageError.self) { try BitmapImage(bytes: disguised).pngData() }
+    }
+
+    @Test("what is not a document is an error, and one too large is not drawn")
+    func mistakes() throws {
+        #expect(throws: ImageError.self) { try BitmapImage(drawing: "<svg") }
+        let error = #expect(throws: ImageError.self) {
+            try BitmapImage(drawing: Self.square, scale: 100, limits: ImageLimits(pixels: 1000))
+        }
+        #expect(error?.code == .tooManyPixels)
+    }
+}

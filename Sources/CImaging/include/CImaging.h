@@ -31,6 +31,9 @@ typedef struct cimaging_source {
     int32_t width, height, bands;
     /* Maximum number of decoded pixels. */
     int64_t pixel_limit;
+    /* Above 0: the bytes are an SVG document that this program has made, to be drawn enlarged by this factor. The
+     * documents of others are not read: libvips counts their loader among those that are not for untrusted input. */
+    double drawing_scale;
 } cimaging_source;
 
 typedef enum cimaging_mode {
