@@ -120,6 +120,8 @@ let package = Package(
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // Pictures of numbers, of columns of values: as text and as SVG.
+        .target(name: "Plots", dependencies: ["Platform", "PropertyList", "Wording"]),
         .target(
             name: "Gallery",
             dependencies: [
@@ -130,7 +132,7 @@ let package = Package(
         .target(
             name: "Scripting",
             dependencies: [
-                "Lua", "Application", "Images", "SharedItems", "Items", "ItemArchive",
+                "Lua", "Application", "Images", "Plots", "SharedItems", "Items", "ItemArchive",
                 "PredicateFormat", "CSV", "TimeZones", "SQLite",
                 "KeyedArchive", "PropertyList", "Files", "CPlatform", "Wording",
                 .product(name: "Logging", package: "swift-log"),
@@ -139,7 +141,7 @@ let package = Package(
         .target(
             name: "ItemBindings",
             dependencies: [
-                "Scripting", "Lua", "Application", "Images", "Items", "PredicateFormat", "CSV", "PropertyList",
+                "Scripting", "Lua", "Application", "Images", "Plots", "Items", "PredicateFormat", "CSV", "PropertyList",
                 "Files",
                 "Wording",
                 .product(name: "Logging", package: "swift-log"),
@@ -173,6 +175,7 @@ let package = Package(
         .target(
             name: "REPL",
             dependencies: [
+                "Plots",
                 "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList",
                 "SQLite", "Files", "CPlatform", "Wording",
             ]),
@@ -257,6 +260,7 @@ let package = Package(
                 "Images", "Items", "Application", "Files", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(name: "PlotsTests", dependencies: ["Plots", "PropertyList", "TestSupport"]),
         .testTarget(
             name: "GalleryTests",
             dependencies: [

@@ -1,0 +1,297 @@
+extension Plot {
+    /// The colours of a drawing.
+    package enum Theme: Sendable {
+        /// Dark on white.
+        case light
+        /// Bright on black.
+        case dark
+        /// As the reader's program prefers; light where it does not say.
+        case automatic
+    }
+
+    /// The plot as an SVG document, with generic fonts and no script.
+    ///
+    /// - Parameters:
+    ///   - width: in pixels; at least 200.
+    ///   - height: in pixels; at least 120.
+    ///   - theme: the colours.
+    /// - Returns: the text of the document.
+    package func svg(width: Int = 800, height: Int = 480, theme: Theme = .automatic) -> String {
+        var drawing = PlotSVG(self, width: min(max(width, 200), 16_384), height: min(max(height, 120), 16_384))
+        drawing.draw()
+        return drawing.document(theme)
+    }
+}
+
+/// A plot on pixels.
+private struct PlotSVG {
+    private let plot: Plot
+    private let width: Double
+    private let height: Double
+    private var elements = ""
+    private var remarks: [String] = []
+    private var context: String?
+
+    init(_ plot: Plot, width: Int, height: Int) {
+        (self.plot, self.width, self.height) = (plot, Double(width), Double(height))
+    }
+
+    /// The average width of a character, and the height of a line.
+    private static let character = 7.0
+    private static let line = 17.0
+    private static let margin = 16.0
+    /// Most points that are elements of their own.
+    private static let pointLimit = 4000
+
+    // MARK: The document
+
+    func document(_ theme: Plot.Theme) -> String {
+        let title = plot.title + (context.map { " · " + $0 } ?? "")
+        var text = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(height))" \
+            viewBox="0 0 \(Int(width)) \(Int(height))" role="img" font-family="system-ui, sans-serif" font-size="12">
+            <title>\(HTMLText.escaped(TextTable.cut(title, to: 200)))</title>
+            <style>
+            \(Self.style(theme))</style>
+            <rect class="paper" width="\(Int(width))" height="\(Int(height))"/>
+
+            """
+        let limit = Int((width - 2 * Self.margin) / (Self.character * 1.2))
+        text += label(TextTable.cut(title, to: limit), Self.margin, 26, "title", anchor: "start") + elements
+        let bottom = height - Self.margin + 6 - Double(remarks.count - 1) * Self.line
+        for (row, remark) in remarks.enumerated() {
+            text += label(remark, Self.margin, bottom + Double(row) * Self.line, "remark", anchor: "start")
+        }
+        return text + "</svg>\n"
+    }
+
+    private static func style(_ theme: Plot.Theme) -> String {
+        let light = colors(paper: "#ffffff", text: "#333338", quiet: "#66666c", grid: "#e3e3e8", mark: "#2b6cb0")
+        let dark = colors(paper: "#1c1c1f", text: "#e6e6ea", quiet: "#a5a5ad", grid: "#3a3a40", mark: "#6cb2f5")
+        let shapes = ".title { font-size: 15px; font-weight: bold; }\n.line { fill: none; stroke-width: 1.6; }\n"
+        switch theme {
+        case .light: return shapes + light
+        case .dark: return shapes + dark
+        case .automatic: return shapes + light + "@media (prefers-color-scheme: dark) {\n\(dark)}\n"
+        }
+    }
+
+    private static func colors(paper: String, text: String, quiet: String, grid: String, mark: String) -> String {
+        """
+        .paper { fill: \(paper); }
+        text { fill: \(text); }
+        .tick, .remark { fill: \(quiet); }
+        .grid { stroke: \(grid); }
+        .axis { stroke: \(quiet); }
+        .mark { fill: \(mark); }
+        .line { stroke: \(mark); }
+
+        """
+    }
+
+    // MARK: Elements
+
+    private func label(_ text: String, _ x: Double, _ y: Double, _ style: String, anchor: String) -> String {
+        "<text class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\""
+            + (anchor == "start" ? "" : " text-anchor=\"\(anchor)\"") + ">\(HTMLText.escaped(text))</text>\n"
+    }
+
+    private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) -> String {
+        "<line class=\"\(style)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" x2=\"\(Self.text(x2))\" "
+            + "y2=\"\(Self.text(y2))\"/>\n"
+    }
+
+    /// A bar, with a text for the pointer.
+    private func bar(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ words: String) -> String {
+        "<rect class=\"mark\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" width=\"\(Self.text(max(width, 0)))\" "
+            + "height=\"\(Self.text(max(height, 0)))\"><title>\(HTMLText.escaped(words))</title></rect>\n"
+    }
+
+    /// A coordinate with one decimal.
+    private static func text(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        let rest = tenths.magnitude % 10
+        return (tenths < 0 ? "-" : "") + "\(tenths.magnitude / 10)" + (rest == 0 ? "" : ".\(rest)")
+    }
+
+    // MARK: The drawing
+
+    mutating func draw() {
+        remarks = lines(plot.remarks)
+        switch plot.marks {
+        case _ where plot.marks.isEmpty: return
+        case .bars(let bars): drawAcross(bars)
+        case .amounts, .numbers: drawUpwards()
+        case .points(let points): drawPoints(points)
+        }
+    }
+
+    private func lines(_ remarks: [String]) -> [String] {
+        if remarks.isEmpty { return [] }
+        let limit = max(20, Int((width - 2 * Self.margin) / Self.character))
+        return WrappedText.paragraphs(VisibleText.line(remarks.joined(separator: " · ")), to: limit)
+            .split(separator: "\n").map { TextTable.cut(String($0), to: limit) }
+    }
+
+    private var top: Double { 44 }
+    private var bottom: Double { height - Self.margin - Double(remarks.count) * Self.line }
+
+    private mutating func drawAcross(_ bars: [PlotBar]) {
+        var shown = bars
+        let fitting = max(1, Int((bottom - top) / Self.line))
+        if bars.count > fitting {
+            shown = bars.greatest(max(1, fitting - 2))
+            remarks = lines([bars.remark(leavingOut: bars.count - shown.count, plot.y.unit)] + plot.remarks)
+        }
+        let limit = max(8, Int(width / Self.character / 3))
+        let names = shown.map { $0.label.isEmpty ? "\"\"" : TextTable.cut($0.label, to: limit) }
+        let amounts = shown.map { PlotNumber.label($0.amount, plot.y.unit) }
+        let left = Self.margin + Self.width(of: names) + 8
+        let space = max(20, width - left - Self.width(of: amounts) - 8 - Self.margin)
+        let range = shown.map(\.amount).amountRange
+        let scale = PlotScale(low: range.lowerBound, high: max(range.upperBound, range.lowerBound + 1e-300), ticks: [])
+        let zero = left + scale.fraction(0) * space
+        let height = min((bottom - top) / Double(shown.count), 30)
+        for (row, each) in shown.enumerated() {
+            let (start, y) = (left + scale.fraction(each.amount.bounded) * space, top + Double(row) * height)
+            elements += label(names[row], left - 8, y + height / 2 + 4, "tick", anchor: "end")
+            elements += bar(
+                min(zero, start), y + height * 0.12, abs(start - zero), height * 0.76,
+                "\(TextTable.cut(each.label, to: 200)): \(amounts[row])")
+            elements += label(amounts[row], max(zero, start) + 6, y + height / 2 + 4, "value", anchor: "start")
+        }
+        elements += line(zero, top, zero, top + height * Double(shown.count), "axis")
+    }
+
+    private mutating func drawUpwards() {
+        let bins: PlotBins
+        let limit = max(3, min(60, Int((width - 100) / 8)))
+        switch plot.marks {
+        case .numbers(let numbers): bins = .counting(numbers, plot.x.unit, atMost: limit)
+        case .amounts(let points), .points(let points): bins = .adding(points, atMost: limit)
+        case .bars: return
+        }
+        context = bins.context
+        let isWhole = bins.amounts.allSatisfy { $0.rounded() == $0 }
+        let scale = PlotScale.covering(bins.amounts.amountRange, plot.y.unit, atMost: 6, isWhole: isWhole)
+        let frame = frame(scale)
+        let step = min(frame.width / Double(bins.amounts.count), 80)
+        let isPeriods = plot.x.unit == .date
+        let edges = isPeriods ? Array(bins.edges.dropLast()) : bins.edges
+        let places = edges.enumerated().map { index, tick in
+            (x: frame.left + (Double(index) + (isPeriods ? 0.5 : 0)) * step, label: tick.label)
+        }
+        drawTicks(places, frame)
+        for (index, amount) in bins.amounts.enumerated() where amount != 0 {
+            let (zero, end) = (frame.y(0), frame.y(amount.bounded))
+            let words =
+                isPeriods
+                ? bins.edges[index].label : "\(bins.edges[index].label) to below \(bins.edges[index + 1].label)"
+            elements += bar(
+                frame.left + Double(index) * step + 0.5, min(zero, end), step - (isPeriods && step > 6 ? 3 : 1),
+                abs(zero - end), "\(words): \(PlotNumber.label(amount, plot.y.unit))")
+        }
+        elements += line(frame.left, frame.y(0), frame.left + frame.width, frame.y(0), "axis")
+    }
+
+    private mutating func drawPoints(_ points: [PlotPoint]) {
+        let upwards = PlotScale.covering(points.range(\.y), plot.y.unit, atMost: 7)
+        let frame = frame(upwards)
+        let range = points.range(\.x)
+        let count = max(3, Int(frame.width / 90))
+        let across = PlotScale.covering(range, plot.x.unit, atMost: count)
+        context = across.context
+        drawTicks(across.ticks.map { (frame.left + across.fraction($0.value) * frame.width, $0.label) }, frame)
+        if plot.kind == .line {
+            let path = PlotPath(points, across, upwards, width: Int(frame.width), height: Int(frame.height * 4))
+            var data = ""
+            for column in path.columns {
+                // What a column covers, between where the line enters and leaves it.
+                var places = [column.first, column.least, column.greatest, column.last]
+                places = places.indices.filter { $0 == 0 || places[$0] != places[$0 - 1] }.map { places[$0] }
+                for y in places {
+                    let x = frame.left + Double(column.x) * frame.width / max(frame.width.rounded(.down) - 1, 1)
+                    data += "\(data.isEmpty ? "M" : "L")\(Self.text(x)) \(Self.text(frame.top + Double(y) / 4))"
+                }
+            }
+            elements += "<path class=\"line\" stroke-linejoin=\"round\" d=\"\(data)\"/>\n"
+            if path.columns.count > 1 { return }
+        }
+        let dots = PlotPath(points, across, upwards, width: Int(frame.width), height: Int(frame.height)).dots
+        guard dots.count > Self.pointLimit else {
+            for (x, y) in dots {
+                elements +=
+                    "<circle class=\"mark\" fill-opacity=\"0.7\" r=\"2.2\" cx=\"\(Self.text(frame.left + Double(x)))\" "
+                elements += "cy=\"\(Self.text(frame.top + Double(y)))\"/>\n"
+            }
+            return
+        }
+        drawDensity(points, across, upwards, frame)
+    }
+
+    /// Draws squares that are the darker the more points they have.
+    private mutating func drawDensity(
+        _ points: [PlotPoint], _ across: PlotScale, _ upwards: PlotScale, _ frame: Frame
+    ) {
+        let (columns, rows) = (max(2, Int(frame.width / 6)), max(2, Int(frame.height / 6)))
+        let counts = PlotPath(points, across, upwards, width: columns, height: rows).counts
+        let (width, height) = (frame.width / Double(columns), frame.height / Double(rows))
+        let most = Double(counts.max() ?? 1)
+        var paths = [String](repeating: "", count: 5)
+        for (place, count) in counts.enumerated() where count > 0 {
+            let (x, y) = (frame.left + Double(place % columns) * width, frame.top + Double(place / columns) * height)
+            paths[min(Int((Double(count) / most).squareRoot() * 5), 4)] +=
+                "M\(Self.text(x)) \(Self.text(y))h\(Self.text(width))v\(Self.text(height))h-\(Self.text(width))z"
+        }
+        for (level, path) in paths.enumerated() where !path.isEmpty {
+            elements += "<path class=\"mark\" fill-opacity=\"\(Self.text(Double(level + 1) * 0.2))\" d=\"\(path)\"/>\n"
+        }
+    }
+
+    // MARK: The frame
+
+    /// The area of the marks.
+    private struct Frame {
+        var left: Double
+        var top: Double
+        var width: Double
+        var height: Double
+        var scale: PlotScale
+
+        func y(_ amount: Double) -> Double { top + (1 - scale.fraction(amount)) * height }
+    }
+
+    /// Draws the lines and labels of the amounts.
+    private mutating func frame(_ scale: PlotScale) -> Frame {
+        let left = Self.margin + Self.width(of: scale.ticks.map(\.label)) + 8
+        let frame = Frame(
+            left: left, top: top, width: max(40, width - left - Self.margin - 12), height: max(20, bottom - top - 28),
+            scale: scale)
+        for tick in scale.ticks {
+            let y = frame.y(tick.value)
+            elements += line(frame.left, y, frame.left + frame.width, y, "grid")
+            elements += label(tick.label, frame.left - 8, y + 4, "tick", anchor: "end")
+        }
+        return frame
+    }
+
+    /// Draws as many of the labels below as fit.
+    private mutating func drawTicks(_ places: [(x: Double, label: String)], _ frame: Frame) {
+        let needed = Self.width(of: places.map(\.label)) + 12
+        let distance = places.count > 1 ? places[1].x - places[0].x : needed
+        let stride = max(1, Int((needed / max(distance, 0.1)).rounded(.up)))
+        let base = frame.top + frame.height
+        for (index, place) in places.enumerated() where index.isMultiple(of: stride) {
+            elements += line(place.x, base, place.x, base + 4, "axis")
+            // At the edges a label stays within the drawing.
+            let half = Double(DisplayWidth.of(place.label)) * Self.character / 2
+            let x = min(max(place.x, half + 2), width - half - 2)
+            elements += label(place.label, x, base + 18, "tick", anchor: "middle")
+        }
+        elements += line(frame.left, base, frame.left + frame.width, base, "axis")
+    }
+
+    private static func width(of labels: [String]) -> Double {
+        Double(labels.map { DisplayWidth.of($0) }.max() ?? 0) * character
+    }
+}
