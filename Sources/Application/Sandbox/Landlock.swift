@@ -199,12 +199,13 @@ package struct LandlockRules: Sendable, Hashable {
     }
 
     /// The host's own needs on any machine: system libraries and programs, the loader's cache, the time zone, its own
-    /// entry in /proc, the terminal and the usual devices. All are optional.
+    /// entry in /proc, the terminal and the usual devices; the system's fonts, with which plots are labelled. All are
+    /// optional.
     package static var host: LandlockRules {
         let execute = ["/usr", "/lib", "/lib64", "/bin"]
         let readOnly = [
             "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/proc/self", "/sys/devices/system/cpu",
-            "/dev/urandom", "/dev/random", "/dev/zero",
+            "/dev/urandom", "/dev/random", "/dev/zero", "/etc/fonts", "/var/cache/fontconfig",
         ]
         let devices = ["/dev/null", "/dev/tty"]
         return LandlockRules(
