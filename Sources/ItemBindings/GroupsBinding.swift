@@ -6,14 +6,15 @@ import Scripting
 /// The groups of a `groupBy` table.
 final class GroupsValue {
     let groups: ItemGroups
-    /// The number of keys by which the items were grouped.
-    let keyCount: Int
+    /// The texts of the keys by which the items were grouped; `key` for a function.
+    let keys: [String]
+    var keyCount: Int { keys.count }
     /// The position of each group by its keys; created at the first lookup.
     private lazy var places: [[KeyValue]: Int] = Dictionary(
         groups.enumerated().map { place, group in (group.keys.map { KeyValue($0) }, place) },
         uniquingKeysWith: { first, _ in first })
 
-    init(_ groups: ItemGroups, keyCount: Int) { (self.groups, self.keyCount) = (groups, keyCount) }
+    init(_ groups: ItemGroups, keys: [String]) { (self.groups, self.keys) = (groups, keys) }
 
     /// The position, counted from 0, of the group with these keys.
     func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { KeyValue($0) }] }
@@ -74,7 +75,7 @@ final class GroupsBinding {
             let isDescending = order == .descending
             switch by {
             case .first(let by):
-                return table(value.groups.sorted(by: by, descending: isDescending), keyCount: value.keyCount)
+                return table(value.groups.sorted(by: by, descending: isDescending), keys: value.keys)
             case .second(let text):
                 guard text.contains("(") else {
                     let hint = NearestNames.hint(for: text, among: ItemGroups.Order.allCases.map(\.rawValue))
@@ -83,7 +84,7 @@ final class GroupsBinding {
                         argument: "by")
                 }
                 let sorted = try value.groups.sorted(by: ItemAggregate(text), descending: isDescending)
-                return table(sorted, keyCount: value.keyCount)
+                return table(sorted, keys: value.keys)
             }
         }
         groups.method(
@@ -91,7 +92,7 @@ final class GroupsBinding {
             doc: "At most the given number of groups.",
             example: "return #items:query():groupBy(\"name\"):limit(3)"
         ) { [unowned self] (value, count: Int64) in
-            table(value.groups.limit(try QueryBinding.size(count)), keyCount: value.keyCount)
+            table(value.groups.limit(try QueryBinding.size(count)), keys: value.keys)
         }
         groups.method(
             "aggregate", AggregateBinding.functions,
@@ -112,6 +113,7 @@ final class GroupsBinding {
                 return row
             }
         }
+        PlotBinding.declare(on: groups, classes)
         groups.method(
             "group", ["keys": "the value of each key that its items have in common; nil for none"],
             doc: "The group with a key, or with several; nil when there is none.",
@@ -140,13 +142,13 @@ final class GroupsBinding {
     // MARK: The table
 
     /// The array of the groups, with the metatable of methods and keys.
-    func table(_ found: ItemGroups, keyCount: Int) -> LuaTable {
+    func table(_ found: ItemGroups, keys: [String]) -> LuaTable {
         let state = classes.host.state
         let table = state.makeTable(array: found.count)
         for (index, each) in found.enumerated() {
             table[index + 1] = group.value(each)
         }
-        let handle = groups.value(GroupsValue(found, keyCount: keyCount))
+        let handle = groups.value(GroupsValue(found, keys: keys))
         table.setMetatable(state.makeTable([Self.handleKey: handle, "__index": index, "__name": "groups"]))
         return table
     }

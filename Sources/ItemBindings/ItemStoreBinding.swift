@@ -377,6 +377,7 @@ final class ItemClasses {
         items.declareGlobalObject()
         item.declareOperator("index", .text, returns: .any, doc: "A custom field's value; assigning nil removes it.")
         query = QueryBinding.makeClass(in: state)
+        PlotBinding.declareClass(in: host)
         itemBinding.finish(item)
         QueryBinding.declare(on: query, self)
         ItemStoreBinding.declare(on: items, self)

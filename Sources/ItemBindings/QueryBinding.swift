@@ -15,6 +15,7 @@ enum QueryBinding {
         refining(cls, classes)
         answering(cls, classes)
         aggregating(cls, classes)
+        PlotBinding.declare(on: cls, classes)
         changing(cls, classes)
         ItemExportBinding.declare(on: cls, classes)
     }
@@ -202,8 +203,10 @@ enum QueryBinding {
             example:
                 "for _, group in ipairs(items:query():groupBy(\"name\")) do print(group.key, group.count) end for _, group in ipairs(items:query():groupBy(\"name\", \"valueInDollars\")) do print(group.keys[1], group.keys[2]) end"
         ) { [unowned classes] (value, key: KeyArgument, rest: LuaVariadic<KeyArgument>) in
-            let keys = try ([key] + rest.values).map { try Self.key($0, classes, of: value) }
-            return classes.groups.table(try value.groups(by: keys), keyCount: keys.count)
+            let arguments = [key] + rest.values
+            let keys = try arguments.map { try Self.key($0, classes, of: value) }
+            let names = arguments.map { if case .first(let text) = $0 { text } else { "key" } }
+            return classes.groups.table(try value.groups(by: keys), keys: names)
         }
     }
 

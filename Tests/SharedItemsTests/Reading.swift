@@ -173,6 +173,7 @@ struct Reading: CustomTestStringConvertible {
         Reading("ItemQuery.groupBy", .whole) { _ = try $0.query.groupBy("name") },
         Reading("ItemQuery.groups", .whole) { _ = try $0.query.groups(by: .field(.name)) },
         Reading("ItemQuery.distinct", .whole) { _ = try $0.query.distinct("name") },
+        Reading("ItemQuery.values", .whole) { _ = try $0.query.values(of: [.field(.name)]) },
         Reading("ItemQuery.update", .whole) { try $0.query.filter { _ in false }.update(["name": .string("x")]) },
         Reading("ItemQuery.remove", .whole) { try $0.query.filter { _ in false }.remove() },
     ]
@@ -209,7 +210,8 @@ struct Reading: CustomTestStringConvertible {
         "of commits that are none of the collection's yet": ["ItemStore.conflicts"],
         "of declarations: a commit of a host that has not seen the last one is behind": [
             "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
-            "ItemStore.hasDays", "ItemStore.ordered", "ItemStore.shown", "ItemStore.fieldDocumentation",
+            "ItemStore.hasDays", "ItemStore.hasMoney", "ItemStore.ordered", "ItemStore.shown",
+            "ItemStore.fieldDocumentation",
             "ItemStore.hasDeclaredFields", "ItemStore.titleName",
         ],
         "this host's own": [

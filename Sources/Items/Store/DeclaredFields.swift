@@ -125,6 +125,11 @@ extension ItemStore {
         columns.hasDeclarations && columns.declarations[name]?.format == .day
     }
 
+    /// Whether a field is declared to have amounts of money.
+    package func hasMoney(_ name: String) -> Bool {
+        columns.hasDeclarations && columns.declarations[name]?.format == .money
+    }
+
     /// Names of custom fields in the order for tables and files: the declared ones first, in their order, then the
     /// others by name.
     package func ordered(_ names: some Sequence<String>) -> [String] {

@@ -69,7 +69,7 @@ struct PlainValues {
         case .date(let date): return .date(date)
         case .wideInteger(let number): return .integer(number)
         case .contents(let contents): return plain(contents, &seen)
-        case .image, .other: break
+        case .image, .plot, .other: break
         }
         if case .table(let table) = value { return plain(table, &seen) }
         return .other(host.state.describe(value).description)

@@ -3,6 +3,7 @@ import Files
 import Glibc
 import Items
 package import Lua
+import Plots
 
 /// Lua's own library within the sandbox: `print`, `require`, `io`, `os`.
 package enum BaseModule {
@@ -49,6 +50,10 @@ package enum BaseModule {
         switch value {
         case .string(let string): return string.bytes
         case .table, .userdata:
+            // A user sees the picture, a script that stores the text one line.
+            if case .userdata = value, let host, let plot = state.luaClass(of: Plot.self)?.object(of: value) {
+                return Array(host.drawing(of: plot).utf8)
+            }
             // A table's address is useless to a user.
             if case .table(let table) = value, table.metatable == nil, let prompt = host?.promptOfEntry {
                 return Array(prompt.describe(table).utf8)

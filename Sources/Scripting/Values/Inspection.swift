@@ -1,6 +1,7 @@
 package import Images
 package import Items
 package import Lua
+package import Plots
 package import PropertyList
 package import TimeZones
 
@@ -13,6 +14,7 @@ package enum Inspection {
     /// The rows of a SQL statement.
     case rows(SQLRows)
     case image(BitmapImage)
+    case plot(Plot)
     case date(PropertyListDate)
     case wideInteger(Int128)
     /// A read-only array or dictionary of an item.
@@ -29,6 +31,7 @@ extension ScriptHost {
             if let query = state.luaClass(of: ItemQuery.self)?.object(of: value) { return .query(query) }
             if let rows = state.luaClass(of: SQLRows.self)?.object(of: value) { return .rows(rows) }
             if let image = state.luaClass(of: BitmapImage.self)?.object(of: value) { return .image(image) }
+            if let plot = state.luaClass(of: Plot.self)?.object(of: value) { return .plot(plot) }
             if let date = values.dates.object(of: value) { return .date(date.date) }
             if let wide = values.wideIntegers.object(of: value) { return .wideInteger(wide.value) }
             return .other
@@ -80,6 +83,9 @@ package final class LocalClock {
 
     /// `2026-11-21 05:13:00 +0100`; in UTC unless it is for display.
     package func text(_ date: PropertyListDate) -> String { isShowing ? local(date) : date.text }
+
+    /// Seconds by which the user's clock is ahead of UTC at a time in seconds since 1970.
+    package func offset(at seconds: Int64) -> Int { zones.local.offset(at: seconds).seconds }
 
     /// The text in the user's zone.
     func local(_ date: PropertyListDate) -> String {

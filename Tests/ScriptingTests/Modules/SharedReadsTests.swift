@@ -51,7 +51,7 @@ struct SharedReadsTests {
             "groupBy": "return q:groupBy('name')", "update": "return q:where(never):update{ name = 'x' }",
             "remove": "return q:where(never):remove()", "gallery": "return q:gallery(app.container.tmp .. '/gallery')",
             "export": "return q:export(app.container.tmp .. '/q.csv')", "describe": "return q:describe()",
-            "limit": nil, "offset": nil,
+            "limit": nil, "offset": nil, "plot": "return q:plot{ x = 'valueInDollars' }",
         ],
         "Group": [
             "items": "return g[1].items", "sum": "return g[1]:sum()", "average": "return g[1]:average()",
@@ -61,7 +61,8 @@ struct SharedReadsTests {
             "key": nil, "keys": nil, "count": nil,
         ],
         "Groups": [
-            "aggregate": "return g:aggregate{ n = 'count()' }", "sorted": nil, "limit": nil, "group": nil,
+            "aggregate": "return g:aggregate{ n = 'count()' }", "plot": "return g:plot{ y = 'valueInDollars' }",
+            "sorted": nil, "limit": nil, "group": nil,
         ],
     ]
 
