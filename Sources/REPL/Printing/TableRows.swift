@@ -1,6 +1,7 @@
 import Images
 import Items
 import Lua
+import Plots
 import PropertyList
 import Scripting
 
@@ -151,6 +152,11 @@ struct RecordRows: TableRows {
     private let host: ScriptHost
     /// The declared fields of the records' class; nil for tables.
     private var declared: [String]?
+    /// The number of items of the largest group, whose bar is the longest; 0 for rows without bars.
+    private var greatest = 0
+    /// The column of groups' bars, and its width.
+    private static let bar = "bar"
+    private static let barWidth = 16
 
     /// Nil unless the table is an array of at least two records whose values fit one line each.
     init?(_ table: LuaTable, _ printer: ValuePrinter, _ host: ScriptHost) {
@@ -184,10 +190,17 @@ struct RecordRows: TableRows {
             }
         }.map(\.name)
         guard declared?.isEmpty == false else { return nil }
+        if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
+    }
+
+    /// The numbers of the items of groups.
+    private func counts(of table: LuaTable) -> [Int] {
+        guard let cls = host.state.luaClass(of: ItemGroup.self) else { return [] }
+        return (1...count).compactMap { cls.object(of: table[$0])?.count }
     }
 
     func names(in rows: Range<Int>) -> [String] {
-        if let declared { return declared }
+        if let declared { return greatest > 0 ? declared + [Self.bar] : declared }
         var names: NameSet = []
         for row in rows {
             guard case .table(let record) = table[row + 1] else { continue }
@@ -197,6 +210,10 @@ struct RecordRows: TableRows {
     }
 
     func cell(_ row: Int, _ name: String) -> TableCell? {
+        if name == Self.bar, greatest > 0 {
+            guard let group = host.state.luaClass(of: ItemGroup.self)?.object(of: table[row + 1]) else { return nil }
+            return TableCell(text: TextBar.text(Double(group.count) / Double(greatest), width: Self.barWidth))
+        }
         let value = value(name, of: table[row + 1])
         if value.isNil { return nil }
         var isNumber = value.numberValue != nil

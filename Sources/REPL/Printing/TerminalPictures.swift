@@ -3,6 +3,7 @@ import Files
 import Glibc
 package import Images
 import LineEditor
+import Plots
 package import Scripting
 
 /// Draws pictures on the terminal by the best method that it supports.
@@ -39,6 +40,27 @@ struct TerminalPictures {
         guard let graphics else { return nil }
         return try? TerminalImage.text(
             image, as: graphics, in: area(columns: min(size.columns, columns), rows: max(4, min(size.rows - 4, rows))))
+    }
+
+    /// A plot as wide and as high as some cells; nil where pictures are drawn of characters, if at all.
+    ///
+    /// - Throws: `ImageError` when the picture cannot be made.
+    func text(_ plot: Plot, columns: Int, rows: Int) throws(ImageError) -> String? {
+        let graphics = graphics
+        switch graphics {
+        case nil, .halfBlocks?: return nil
+        case .kitty?, .iTerm2?, .sixel?: break
+        }
+        guard let graphics else { return nil }
+        // The last column is left free: a picture that reaches the edge may wrap.
+        let area = area(columns: min(size.columns, columns) - 1, rows: rows)
+        // Text of the size of the terminal's own: a drawing's lines are sixteen pixels high.
+        let scale = max(Double(area.cellHeight) / 16, 0.5)
+        let picture = try plot.picture(
+            width: Int(Double(area.columns * area.cellWidth) / scale),
+            height: Int(Double(area.rows * area.cellHeight) / scale), scale: scale,
+            theme: capabilities.background == .light ? .light : .dark)
+        return try TerminalImage.text(picture, as: graphics, in: area)
     }
 
     /// A picture for a table's row, some cells wide.
@@ -92,5 +114,13 @@ package final class ScriptPictures: HostFrontEnd {
         pictures.size = TerminalSize(descriptor: StandardDescriptor.output) ?? pictures.size
         guard let text = pictures.text(image) else { return }
         host.write(Array(text.utf8), toStandardError: false)
+    }
+}
+
+extension PlotStyle {
+    /// The colours of a palette.
+    init(_ palette: TerminalPalette) {
+        self.init(
+            title: palette[.heading], axis: palette[.dimmed], mark: palette[.number], remark: palette[.notice])
     }
 }

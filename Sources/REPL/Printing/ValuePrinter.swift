@@ -5,6 +5,7 @@ package import Images
 import Items
 import LineEditor
 package import Lua
+import Plots
 import PropertyList
 package import Scripting
 
@@ -26,6 +27,8 @@ package struct ValuePrinter {
     var isPaged = false
     /// The fields chosen by `:columns`; all if empty.
     var chosenFields: [String] = []
+    /// The colours of plots.
+    var palette: () -> TerminalPalette = { .none }
     /// The time of this session's last change to an item; nil if unknown.
     var changed: (Item) -> PropertyListDate? = { _ in nil }
     private let host: ScriptHost
@@ -80,6 +83,7 @@ package struct ValuePrinter {
                 } catch { lines.append(VisibleText.escaped("query: \(error)")) }
             case .rows(let rows): lines.append(table(StatementRows(rows), seconds, &printed))
             case .image(let image): lines.append(picture(image, value))
+            case .plot(let plot): lines.append(drawing(plot))
             default:
                 if values.count == 1, case .table(let table) = value, let rows = RecordRows(table, self, host) {
                     lines.append(self.table(rows, seconds, &printed))
@@ -147,6 +151,17 @@ package struct ValuePrinter {
     package func picture(_ image: BitmapImage, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
         return (pictures?.text(image) ?? "") + "(\(caption))"
+    }
+
+    /// A plot: as a picture where the terminal has graphics finer than characters, otherwise as text.
+    func drawing(_ plot: Plot) -> String {
+        guard !isWhole else { return host.drawing(of: plot) }
+        let height = max(8, min(20, rows - 4))
+        let text = { plot.lines(width: columns, height: height, style: PlotStyle(palette())).joined(separator: "\n") }
+        do throws(ImageError) {
+            guard let picture = try pictures?.text(plot, columns: columns, rows: height) else { return text() }
+            return picture + "(\(VisibleText.line(plot.summary)))"
+        } catch { return text() + "\n(drawn as text: \(VisibleText.line(error.message)))" }
     }
 
     // MARK: Values

@@ -37,6 +37,7 @@ final class PromptSession: PromptOutput {
         evaluator = Evaluator(host)
         functions = FunctionTexts(host)
         printer = ValuePrinter(host)
+        printer.palette = { [unowned terminal] in terminal.palette }
     }
 }
 
