@@ -129,17 +129,21 @@ private enum ZoneFile {
 
     /// A file's bytes; nil if it cannot be read, or is longer than a limit.
     static func contents(of path: String, limit: Int) -> [UInt8]? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
         var bytes: [UInt8] = []
         while bytes.count <= limit {
-            let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-                count = fread(buffer.baseAddress, 1, buffer.count, file)
+            var count = 0
+            bytes += [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, used in
+                count = read(descriptor, buffer.baseAddress, buffer.count)
+                used = max(count, 0)
             }
-            if chunk.isEmpty { break }
-            bytes += chunk
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { return bytes }
         }
-        return ferror(file) == 0 && bytes.count <= limit ? bytes : nil
+        return nil
     }
 
     static func status(_ path: String) -> Status? {
