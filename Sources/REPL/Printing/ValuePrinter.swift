@@ -75,17 +75,14 @@ package struct ValuePrinter {
             case .item(let item) where values.count == 1 && !item.isRemoved:
                 lines.append(record.text(item, columns: isWhole ? .max : columns) ?? describe(value))
                 printed.picture = record.picture(item) ?? ""
-            case .query(let query):
-                let start = MonotonicTime.now()
-                do {
-                    let rows = try ItemRows(query, record: record)
-                    lines.append(table(rows, seconds + MonotonicTime.now().seconds(since: start), &printed))
-                } catch { lines.append(VisibleText.escaped("query: \(error)")) }
+            case .query(let query): lines.append(table(query, seconds, &printed))
             case .rows(let rows): lines.append(table(StatementRows(rows), seconds, &printed))
             case .image(let image): lines.append(picture(image, value))
             case .plot(let plot): lines.append(drawing(plot))
             default:
-                if values.count == 1, case .table(let table) = value, let rows = RecordRows(table, self, host) {
+                if values.count == 1, let store = host.state.luaClass(of: ItemStore.self)?.object(of: value) {
+                    lines.append(table(store.query(), seconds, &printed))
+                } else if values.count == 1, case .table(let table) = value, let rows = RecordRows(table, self, host) {
                     lines.append(self.table(rows, seconds, &printed))
                 } else {
                     lines.append(describe(value))
@@ -95,6 +92,15 @@ package struct ValuePrinter {
         if values.count != 1 { printed.table = nil }
         printed.text = lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
         return printed
+    }
+
+    /// The table of a query's items, with the time of finding them.
+    private func table(_ query: ItemQuery, _ seconds: Double, _ printed: inout PrintedValues) -> String {
+        let start = MonotonicTime.now()
+        do {
+            let rows = try ItemRows(query, record: record)
+            return table(rows, seconds + MonotonicTime.now().seconds(since: start), &printed)
+        } catch { return VisibleText.escaped("query: \(error)") }
     }
 
     /// A table's text; stores the table in `printed` if the pager can show more.

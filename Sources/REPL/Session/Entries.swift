@@ -66,7 +66,7 @@ extension PromptSession {
             if timed, !includesDuration { print(StyledText(ValuePrinter.duration(seconds) + "\n", .dimmed)) }
         case .failure(let error):
             remember(text, false, isSQL: isSQL, "")
-            report(error, isSQL: isSQL)
+            report(error, of: text, isSQL: isSQL)
             reportChanges()
         }
         tutor(LessonEntry(text, result))
@@ -104,8 +104,9 @@ extension PromptSession {
                 isSQL: isSQL))
     }
 
-    /// Shows an error with its excerpt, in colours if enabled; that of an entry of SQL at its place in the statement.
-    func report(_ error: LuaError, isSQL: Bool = false) {
+    /// Shows an error with its excerpt, in colours if enabled; that of an entry of SQL at its place in the statement, that
+    /// of another entry with a hint at a habit of another prompt.
+    func report(_ error: LuaError, of entry: String? = nil, isSQL: Bool = false) {
         hasFailed = true
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
         if isSQL, let error = error.underlying as? StatementError { return show(error: error.description) }
@@ -117,6 +118,9 @@ extension PromptSession {
             error.message = printer.describe(raised)
         }
         error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
+        if let entry, let habit = ForeignHabit.found(in: entry, error), mentionedHabits.insert(habit.name).inserted {
+            error.message += "; \(habit.hint)"
+        }
         let isSyntax = if case .syntax = error.kind { true } else { false }
         show(error: ErrorText.describe(error, sources: host.sources, traceback: !isSyntax))
     }

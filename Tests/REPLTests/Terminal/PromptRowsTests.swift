@@ -39,6 +39,15 @@ struct PromptRowsTests {
             "5 a local without a value",
             [.enter("local x"), .prompt, .enter("x = 5"), .prompt, .enter("rawget(_G, 'x'), x"), .see("\nnil\n5")]),
         PromptRow(
+            "5 a habit of another prompt is answered, and all items are a table",
+            [
+                .enter("\\d"), .see(":fields lists the items' fields"), .prompt, .enter("x != 1"),
+                .see("unequal is ~="),
+                .prompt,
+                .enter("items:createItem{ name = 'Va' .. 'se' }"), .see("Vase"), .prompt, .enter("items"),
+                .see(" 1  Vase"), .see("1 row · "), .prompt,
+            ]),
+        PromptRow(
             "8 ghost suggestion taken by Right",
             [
                 .enter("print('sug' .. 'gested')"), .see("\nsuggested"), .prompt, .keys("pri" + right + "\r"),
