@@ -19,6 +19,8 @@ package struct TextTable {
     }
 
     package private(set) var columns: [Column] = []
+    /// The column whose title has a mark before it.
+    package var markedColumn: Int?
     private var width = 0
     private let limit: Int
 
@@ -48,16 +50,21 @@ package struct TextTable {
     package var lines: [String] {
         let widths = columns.map(\.width)
         let rows = columns.map(\.cells.count).max() ?? 0
-        var lines = [line(columns.map(\.title), widths)]
+        var lines = [line(columns.map(\.title), widths, mark: markedColumn)]
         for row in 0..<rows { lines.append(line(columns.map { row < $0.cells.count ? $0.cells[row] : "" }, widths)) }
         return lines
     }
 
-    private func line(_ cells: [String], _ widths: [Int]) -> String {
+    private func line(_ cells: [String], _ widths: [Int], mark: Int? = nil) -> String {
         var text = ""
         for (index, cell) in cells.enumerated() {
             let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)))
-            text += (index == 0 ? " " : "  ") + (columns[index].isNumber ? padding + cell : cell + padding)
+            text += index == 0 ? " " : "  "
+            if columns[index].isNumber { text += padding }
+            // There is a blank before each cell.
+            if index == mark { text = text.dropLast() + ">" }
+            text += cell
+            if !columns[index].isNumber { text += padding }
         }
         while text.last == " " { text.removeLast() }
         return text

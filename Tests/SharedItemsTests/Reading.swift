@@ -243,7 +243,8 @@ struct Reading: CustomTestStringConvertible {
         ],
         "a question, or a part of an answer that was given before": [
             "ItemQuery.init", "ItemQuery.owner", "ItemQuery.conditions", "ItemQuery.order", "ItemQuery.limitCount",
-            "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.fields", "ItemGroup.owner", "ItemGroup.key",
+            "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.isLimited", "ItemQuery.reordered", "ItemQuery.fields",
+            "ItemGroup.owner", "ItemGroup.key",
             "ItemGroup.otherKeys", "ItemGroup.keys", "ItemGroup.rows", "ItemGroup.count",
             "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.limit",
         ],

@@ -140,7 +140,7 @@ package struct CellHeap {
         cell.withText { String(decoding: $0, as: UTF8.self) }
     }
 
-    func value(_ cell: Cell) -> PropertyListValue? {
+    package func value(_ cell: Cell) -> PropertyListValue? {
         switch cell.kind {
         case .absent: nil
         case .no: .boolean(false)

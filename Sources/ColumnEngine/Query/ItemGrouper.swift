@@ -231,17 +231,19 @@ public final class ItemGroup {
 
 /// Numbers the distinct values of a key in order of appearance: the groups' numbers. Numeric values are compared by
 /// value, an integer and a real, too.
-struct KeyNumbers {
+package struct KeyNumbers {
     private let dictionary = CellDictionary()
     /// By code of the dictionary.
     private var numberOfCode: [UInt32] = [0]
     private var boxes: [PropertyListValue: UInt32] = [:]
     private var absent: UInt32?
-    private(set) var count = 0
+    package private(set) var count = 0
+
+    package init() {}
 
     /// The number of a value. O(1). `boxed` returns the value of a cell in a heap.
     @inline(__always)
-    mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
+    package mutating func number(of cell: Cell, _ boxed: (Cell) -> PropertyListValue) -> UInt32 {
         switch cell.kind {
         case .integer, .shortText, .longText, .no, .yes: return number(ofEntry: cell)
         // Normalises negative zero.

@@ -53,6 +53,14 @@ public final class ItemQuery {
         ItemQuery(columns, of: owner, conditions, order: order, limit: limitCount, offset: Swift.max(0, count))
     }
 
+    /// Whether it has a limit or an offset.
+    package var isLimited: Bool { limitCount != nil || offsetCount > 0 }
+
+    /// The same items, without limit, in the order of one key alone, or in the store's without one.
+    package func reordered(by key: ItemSortKey?) -> ItemQuery {
+        ItemQuery(columns, of: owner, conditions, order: key.map { [$0] } ?? [])
+    }
+
     private var unlimited: ItemQuery { ItemQuery(columns, of: owner, conditions, order: order) }
 
     var hasConditions: Bool { !conditions.isEmpty }
@@ -153,7 +161,6 @@ extension ItemQuery {
     /// `changes` tells whether the store may change meanwhile.
     private func found(_ access: ItemAccess, changes: Bool = false, isExplained: Bool = false) -> any RowOperator {
         let mayChange = changes || asksFunctions
-        let isLimited = limitCount != nil || offsetCount > 0
         let scan = RowScan(self, access, mayChange: mayChange)
         var found: any RowOperator = scan
         if hasConditions, !access.isExact {

@@ -224,7 +224,7 @@ struct ItemSorter {
 /// A sort key of a query.
 package struct ItemSortKey {
     package let key: QueryKey
-    let isDescending: Bool
+    package let isDescending: Bool
 
     package init(_ key: QueryKey, isDescending: Bool) { (self.key, self.isDescending) = (key, isDescending) }
 

@@ -9,7 +9,7 @@ final class AttachPager {
     /// Seconds after which a single escape is a key.
     private static let patience = 0.04
 
-    private let screen: PagerScreen
+    let screen: PagerScreen
     private let loop: EventLoop
     private let draw: ([UInt8]) -> Void
     private let onEnd: (_ typedAhead: [UInt8]) -> Void
@@ -110,9 +110,11 @@ extension AttachSession {
             draw: { [unowned self] in if !$0.isEmpty { channel.send(AttachMessage(.pager, $0)) } },
             onEnd: { [unowned self] typedAhead in
                 channel.send(AttachMessage(.pagerEnd, typedAhead))
+                let entry = pager?.screen.entry
                 pager = nil
                 var table = table
                 draw(session.printer.text(&table, time: time) + "\n" + picture, toStandardError: false)
+                if let entry { session.print(StyledText(entry + "\n", .dimmed)) }
                 for output in held { channel.send(output: output) }
                 held = []
                 guard isHeld else { return }

@@ -10,6 +10,8 @@ final class ConsolePager {
     private unowned let console: Console
     /// The pager that has the terminal.
     private var screen: PagerScreen?
+    /// The entry for the last steps taken in the pager.
+    private var entry: String?
 
     /// - Parameter console: owns the pager.
     init(_ console: Console) { self.console = console }
@@ -26,6 +28,7 @@ final class ConsolePager {
     /// short result.
     func page(_ printed: PrintedValues) {
         var rest = printed.text
+        entry = nil
         // While a line is being edited, only the editor reads keys.
         if console.lines.isEditing, owner.isRunningEntry, !owner.isLent, let content = content(of: printed),
             showInPager(content, printed)
@@ -33,6 +36,7 @@ final class ConsolePager {
             rest = owner.remains(of: printed)
         }
         owner.draw(rest + printed.picture, toStandardError: false)
+        if let entry { owner.print(StyledText(entry + "\n", .dimmed)) }
     }
 
     /// The content for a pager; nil if the output fits on the screen.
@@ -71,7 +75,7 @@ final class ConsolePager {
         screen = shown
         defer {
             owner.put(shown.hide())
-            screen = nil
+            (screen, entry) = (nil, shown.entry)
             owner.waitWithKeys()
         }
         owner.put(shown.show())

@@ -17,6 +17,8 @@ struct Pager {
     /// The line found by the last search; nil after a key that moves.
     private var found: Int?
     private var notice = ""
+    /// The entry that shows what was shown last after steps in the pager; nil before the first.
+    private(set) var entry: String?
 
     /// - Parameters:
     ///   - content: the content to show.
@@ -81,15 +83,24 @@ struct Pager {
         let unit = view.content.unit
         let place =
             "\(unit)s \((visible.lowerBound + 1).grouped)–\(visible.upperBound.grouped) of \(view.content.count.grouped)"
-        var keys = ["q: \(views.count > 1 ? "back" : "leave")", "space: more", "/: search"]
-        if view.content.isSelectable { keys += ["←→: columns", "Enter: the \(unit)"] }
+        var keys = ["q: \(views.count > 1 ? "back" : "leave")"]
+        if view.content.isSelectable {
+            let actions = ColumnAction.allCases.map { "\($0.key.character): \($0.key.text)" }
+            keys += ["/: search", "←→ \(actions[0])"] + actions.dropFirst() + ["Enter: the \(unit)", "space: more"]
+        } else {
+            keys += ["space: more", "/: search"]
+        }
+        let parts = [place] + (view.content.title.map { [$0] } ?? [])
         // The last keys give way on a narrow screen.
         while !keys.isEmpty {
-            let text = " \(place) · \(keys.joined(separator: ", ")) "
+            let text = " \((parts + [keys.joined(separator: ", ")]).joined(separator: " · ")) "
             if DisplayWidth.of(text) <= columns { return text }
             keys.removeLast()
         }
-        return " \(place) "
+        let text = " \(parts.joined(separator: " · ")) "
+        // What was done is more than the place.
+        if DisplayWidth.of(text) > columns, let title = view.content.title { return " \(title) " }
+        return text
     }
 
     // MARK: Keys
@@ -123,6 +134,9 @@ struct Pager {
         case .press(.character("?"), _): question = ("", false)
         case .press(.character("n"), []): find(again: isForward)
         case .press(.character("N"), _): find(again: !isForward)
+        case .press(.character(let character), let modifiers)
+        where modifiers.isSubset(of: .shift) && Self.action(character) != nil && view.content.isSelectable:
+            if let action = Self.action(character) { perform(action) }
         default: move(key)
         }
         return .none
@@ -148,10 +162,40 @@ struct Pager {
         }
     }
 
+    private static func action(_ character: Character) -> ColumnAction? {
+        ColumnAction.allCases.first { $0.key.character == character }
+    }
+
+    /// Shows what an action on the selected column makes; q goes back.
+    private mutating func perform(_ action: ColumnAction) {
+        let columns = columns
+        push(replacing: action == .sort && view.content.isSorted) {
+            try $0.content(after: action, at: $1, columns: columns)
+        }
+    }
+
     private mutating func open() {
+        if push(replacing: false, { try $0.contents(of: $1) }) { return }
         guard let text = view.content.detail(view.selected, columns: columns) else { return }
         views.append(PagerView(PagerText(text, columns: columns)))
         found = nil
+    }
+
+    /// Shows a content that is made of the present one; an error is said in the last row.
+    ///
+    /// - Returns: whether there is one, or an error.
+    @discardableResult
+    private mutating func push(
+        replacing isReplacing: Bool, _ make: (any PagerContent, Int) throws -> (any PagerContent)?
+    ) -> Bool {
+        do {
+            guard let content = try make(view.content, view.selected) else { return false }
+            if isReplacing { views.removeLast() }
+            views.append(PagerView(content))
+            found = nil
+            if content.isEntry { entry = content.title }
+        } catch { notice = "\(error)" }
+        return true
     }
 
     // MARK: Searches

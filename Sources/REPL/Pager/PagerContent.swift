@@ -20,6 +20,16 @@ protocol PagerContent {
     mutating func move(by columns: Int)
     /// The details of a line; nil if there are none.
     func detail(_ line: Int, columns: Int) -> String?
+    /// The entry, or the steps in words, that show the same; nil for a result as it is.
+    var title: String? { get }
+    /// Whether the title is an entry.
+    var isEntry: Bool { get }
+    /// Whether a further sort takes the place of this content.
+    var isSorted: Bool { get }
+    /// The content that an action on the selected column makes; nil if it does nothing.
+    func content(after action: ColumnAction, at line: Int, columns: Int) throws -> (any PagerContent)?
+    /// The content that a line stands for; nil if it has only details.
+    func contents(of line: Int) throws -> (any PagerContent)?
     /// Adapts to a new width.
     ///
     /// - Parameters:
@@ -27,6 +37,28 @@ protocol PagerContent {
     ///   - line: a line.
     /// - Returns: its new number.
     mutating func resize(columns: Int, keeping line: Int) -> Int
+}
+
+/// What is done with the selected column of a table, or with the selected row's value in it.
+enum ColumnAction: CaseIterable {
+    case sort, count, filter
+
+    /// The key, and what the last row of the screen says of it.
+    var key: (character: Character, text: String) {
+        switch self {
+        case .sort: ("s", "sort")
+        case .count: ("F", "count")
+        case .filter: (",", "filter")
+        }
+    }
+}
+
+extension PagerContent {
+    var title: String? { nil }
+    var isEntry: Bool { false }
+    var isSorted: Bool { false }
+    func content(after action: ColumnAction, at line: Int, columns: Int) throws -> (any PagerContent)? { nil }
+    func contents(of line: Int) throws -> (any PagerContent)? { nil }
 }
 
 /// The lines of a text, wrapped at the width of the screen. Colours are kept.
@@ -141,35 +173,83 @@ struct PagerText: PagerContent {
     }
 }
 
-/// The rows of a table. The column of the first field stays when the others scroll.
+/// The rows of a table. The column of the first field stays when the others scroll; one column may be selected.
 struct PagerTable: PagerContent {
     let unit = "row"
     let headingCount = 1
     let isSelectable = true
-    private var table: TableText
+    private var view: TableView
     /// The number of columns skipped after the first.
     private var offset = 0
+    /// The number of the selected field; nil before one was selected.
+    private var column: Int?
+    /// The table that these rows count values of.
+    private var counted: TableView?
 
-    init(_ table: TableText) { self.table = table }
+    init(_ table: TableText) { view = TableView(table) }
 
-    var count: Int { table.rows.count }
+    private init(_ view: TableView, counted: TableView? = nil) { (self.view, self.counted) = (view, counted) }
 
-    var textsPerLine: Int { max(1, table.layout.names.count) }
+    var count: Int { view.table.rows.count }
+
+    var textsPerLine: Int { max(1, names.count) }
+
+    private var names: [String] { view.table.layout.names }
+
+    // MARK: Drawing
 
     mutating func draw(_ lines: Range<Int>, columns: Int) -> [String] {
-        let drawn = table.lines(lines, passing: offset, columns: columns)
+        if let column, column > 0, column <= offset { offset = column - 1 }
+        var drawn = view.table.lines(lines, passing: offset, columns: columns, marking: column)
+        // The selected column is scrolled into sight.
+        while let column, column > 0, column >= offset + drawn.fields, offset < column - 1 {
+            offset += 1
+            drawn = view.table.lines(lines, passing: offset, columns: columns, marking: column)
+        }
         return ([drawn.title] + drawn.lines).map { TextTable.cut($0, to: columns) }
     }
 
-    func contains(_ pattern: SearchPattern, in line: Int) -> Bool { table.contains(pattern, in: line) }
+    func contains(_ pattern: SearchPattern, in line: Int) -> Bool { view.table.contains(pattern, in: line) }
 
+    /// Selects a column: the first time, the one beside the first.
     mutating func move(by columns: Int) {
-        offset = max(0, min(offset + columns, table.layout.names.count - 2))
+        column = max(0, min((column ?? 0) + columns, names.count - 1))
     }
 
     func detail(_ line: Int, columns: Int) -> String? {
-        line < count ? table.rows.record(line, columns: columns) ?? "This row was removed." : nil
+        line < count ? view.table.rows.record(line, columns: columns) ?? "This row was removed." : nil
     }
 
     mutating func resize(columns: Int, keeping line: Int) -> Int { line }
+
+    // MARK: Columns
+
+    var title: String? { view.title }
+    var isEntry: Bool { view.isEntry }
+    var isSorted: Bool { view.order != nil }
+
+    func content(after action: ColumnAction, at line: Int, columns: Int) throws -> (any PagerContent)? {
+        let column = column ?? 0
+        guard names.indices.contains(column), line < count else { return nil }
+        let name = names[column]
+        switch action {
+        case .sort: return with(try view.sorted(by: name), column)
+        case .filter:
+            return counted == nil ? with(try view.filtered(by: name, as: line), column) : try contents(of: line)
+        case .count:
+            return counted == nil ? PagerTable(try view.counted(by: name, columns: columns), counted: view) : nil
+        }
+    }
+
+    /// The same columns of other rows.
+    private func with(_ view: TableView, _ column: Int) -> PagerTable {
+        var table = PagerTable(view, counted: counted)
+        (table.offset, table.column) = (offset, column)
+        return table
+    }
+
+    func contents(of line: Int) throws -> (any PagerContent)? {
+        guard let counted, let (name, value, text) = view.counted(line) else { return nil }
+        return PagerTable(try counted.filtered(by: name, value, text: text))
+    }
 }

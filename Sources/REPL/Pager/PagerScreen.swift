@@ -23,6 +23,9 @@ final class PagerScreen {
     /// Whether a search is in progress: call ``searchOn()``.
     var isSearching: Bool { pager.isSearching }
 
+    /// The entry that shows what was shown last after steps in the pager; nil without any.
+    var entry: String? { pager.entry }
+
     /// Whether the buffered bytes may be a complete key: call ``flush()`` if no more arrive soon.
     var isWaiting: Bool { decoder.isWaiting }
 

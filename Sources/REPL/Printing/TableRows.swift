@@ -23,6 +23,19 @@ protocol TableRows {
     func record(_ row: Int, columns: Int) -> String?
     /// The row's picture in `ItemRows.thumbnailColumns` cells; nil without one.
     func thumbnail(_ row: Int) -> String?
+    /// A field's value, to sort, filter and count by; nil where absent.
+    func value(_ row: Int, _ name: String) -> PropertyListValue?
+    /// A value as a cell of a field.
+    func cell(of value: PropertyListValue, _ name: String) -> TableCell?
+    /// The query of the rows; nil if they are none of a query that entries can name.
+    var query: TableQuery? { get }
+    /// The rows of another query; nil if they are none of a query.
+    func rows(of query: TableQuery) throws -> (any TableRows)?
+}
+
+extension TableRows {
+    var query: TableQuery? { nil }
+    func rows(of query: TableQuery) throws -> (any TableRows)? { nil }
 }
 
 extension TableRows {
@@ -45,21 +58,28 @@ struct ItemRows: TableRows {
 
     let count: Int
     let asked: [String]
+    let query: TableQuery?
     private let item: (Int) -> Item
     private let record: ItemRecord
 
     /// The items of an array.
     init(_ items: [Item], record: ItemRecord) {
-        (count, asked, self.record) = (items.count, [], record)
+        (count, asked, query, self.record) = (items.count, [], nil, record)
         item = { items[$0] }
     }
 
     /// The items of a query as they are now. No objects are held: a query may have millions.
     init(_ query: ItemQuery, record: ItemRecord) throws {
+        try self.init(query, TableQuery(query), record: record)
+    }
+
+    private init(_ query: ItemQuery, _ named: TableQuery?, record: ItemRecord) throws {
         let references = try query.references()
-        (count, asked, self.record) = (references.count, query.fields, record)
+        (count, asked, self.query, self.record) = (references.count, query.fields, named, record)
         item = { query.store.item(references[$0]) }
     }
+
+    func rows(of query: TableQuery) throws -> (any TableRows)? { try ItemRows(query.query, query, record: record) }
 
     func names(in rows: Range<Int>) -> [String] {
         let items = rows.map(item)
@@ -76,13 +96,17 @@ struct ItemRows: TableRows {
         return names + asked.filter { $0 == "itemKey" && !known.contains($0) }
     }
 
-    func cell(_ row: Int, _ name: String) -> TableCell? {
+    func value(_ row: Int, _ name: String) -> PropertyListValue? {
         let item = item(row)
-        guard let value = (try? item.value(forField: name)) ?? nil else {
-            let images = name == "images" ? record.imageCount(item) : 0
-            return images > 0 ? TableCell(text: String(images), isNumber: true) : nil
-        }
-        if let text = item.store.shown(value, name) { return TableCell(text: text, isNumber: value.isNumber) }
+        if let value = (try? item.value(forField: name)) ?? nil { return value == .null ? nil : value }
+        let images = name == "images" ? record.imageCount(item) : 0
+        return images > 0 ? .integer(Int64(images)) : nil
+    }
+
+    func cell(_ row: Int, _ name: String) -> TableCell? { value(row, name).flatMap { cell(of: $0, name) } }
+
+    func cell(of value: PropertyListValue, _ name: String) -> TableCell? {
+        if let text = record.host.items.shown(value, name) { return TableCell(text: text, isNumber: value.isNumber) }
         switch value {
         case .null: return nil
         case .integer, .wideInteger, .real, .single:
@@ -219,6 +243,33 @@ struct RecordRows: TableRows {
         var isNumber = value.numberValue != nil
         if case .wideInteger = host.inspect(value) { isNumber = true }
         return TableCell(text: text(value), isNumber: isNumber)
+    }
+
+    func value(_ row: Int, _ name: String) -> PropertyListValue? {
+        switch value(name, of: table[row + 1]) {
+        case .nil: return nil
+        case .boolean(let flag): return .boolean(flag)
+        case .integer(let number): return .integer(number)
+        case .number(let number): return .real(number)
+        case let value:
+            switch host.inspect(value) {
+            case .date(let date): return .date(date)
+            case .wideInteger(let number): return .wideInteger(number)
+            default: return .string(text(value))
+            }
+        }
+    }
+
+    func cell(of value: PropertyListValue, _ name: String) -> TableCell? {
+        switch value {
+        case .boolean(let flag): TableCell(text: flag ? "true" : "false")
+        case .integer(let number): TableCell(text: String(number), isNumber: true)
+        case .wideInteger(let number): TableCell(text: String(number), isNumber: true)
+        case .real(let number): TableCell(text: printer.number(number), isNumber: true)
+        case .date(let date): TableCell(text: host.localText(date))
+        case .string(let text): TableCell(text: text)
+        default: nil
+        }
     }
 
     func isRemoved(_ row: Int) -> Bool {

@@ -1,6 +1,6 @@
 /// Rows as aligned columns, as many as fit.
 struct TableText {
-    let rows: any TableRows
+    private(set) var rows: any TableRows
     private(set) var layout: TableLayout
     /// The number of fields without a column in the text.
     private(set) var hiddenCount = 0
@@ -18,6 +18,13 @@ struct TableText {
         extended = shown
     }
 
+    /// The same columns of other rows.
+    func showing(_ rows: any TableRows) -> TableText {
+        var table = self
+        (table.rows, table.extended) = (rows, 0..<0)
+        return table
+    }
+
     /// Draws some rows.
     ///
     /// - Parameters:
@@ -25,9 +32,10 @@ struct TableText {
     ///   - offset: the number of columns skipped after the first.
     ///   - columns: the width.
     ///   - cutsTexts: whether long texts are truncated.
+    ///   - marked: the number of the field whose title is marked.
     /// - Returns: the titles, a line for each row, and the number of fields shown.
     mutating func lines(
-        _ shown: Range<Int>, passing offset: Int = 0, columns: Int, cutsTexts: Bool = true
+        _ shown: Range<Int>, passing offset: Int = 0, columns: Int, cutsTexts: Bool = true, marking marked: Int? = nil
     ) -> (title: String, lines: [String], fields: Int) {
         if shown.lowerBound < extended.lowerBound || shown.upperBound > extended.upperBound {
             layout.extend(rows, in: shown)
@@ -53,6 +61,7 @@ struct TableText {
             // The first column after skipped ones is shown even if too wide.
             let isFirstMoved = place == offset + 1 && offset > 0
             guard table.add(column, always: isFirstMoved) else { break }
+            if place == marked { table.markedColumn = table.columns.count - 1 }
             widths[name] = column.width
             fields += 1
         }

@@ -139,12 +139,16 @@ import Testing
         let first = screen(pager, [])
         #expect(first[0] == "  #  name     alpha     beta" && first.count == 11)
         #expect(first[1] == "> 1  Item 1   alpha 1   beta 1")
-        let moved = screen(pager, [.press(.right), Self.down])
-        #expect(moved[0] == "  #  name     beta     gamma")
+        #expect(screen(pager, [.press(.right)])[0] == "  #  name    >alpha     beta")
+        let right = EditorKey.press(.right)
+        let moved = screen(pager, [right, right, right, Self.down])
+        #expect(moved[0] == "  #  name     beta    >gamma")
         #expect(moved[2] == "> 2  Item 2   beta 2   gamma 2")
+        #expect(
+            screen(pager, [right, right, right, .press(.left), .press(.left)])[0] == "  #  name    >alpha     beta")
         let last = screen(pager, [.press(.end)])
         #expect(last[10].hasPrefix(">100  Item 100") && last[1].hasPrefix("  91  Item 91"))
-        #expect(screen(pager, [.press(.right), .press(.left)])[0] == first[0])
+        #expect(screen(pager, [right, .press(.left)])[0] == "  # >name     alpha     beta")
         #expect(screen(pager, Array(repeating: .press(.right), count: 30))[0].contains("dateCreated"))
     }
 

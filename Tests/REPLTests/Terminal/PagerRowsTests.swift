@@ -35,6 +35,18 @@ struct PagerRowsTests {
                 .see("no nowhere below"), .keys("\u{1B}"), .see("200 rows · "), .prompt,
             ]),
         PromptRow(
+            "a column is sorted and counted, a value chosen; what did it stays below",
+            [
+                .enter(items), .see("200 items created"), .prompt, .enter("items:query()"), .see("of 200"),
+                .keys(PromptRowsTests.right), .see(">note"), .keys("s"), .see("items:query():sorted(\"note\")"),
+                .see("> 1  N1"), .keys("F"), .see("items:query():counts(\"note\")"), .see("0.5 %"), .keys("j"),
+                .keys(","),
+                .see("items:query(\"note == 'x2'\"):sorted(\"note\")"), .see("rows 1–1 of 1"), .keys("q"), .keys("q"),
+                .keys("q"),
+                .see("rows 1–38"), .keys("q"), .see("200 rows · "),
+                .see("items:query(\"note == 'x2'\"):sorted(\"note\")"), .prompt,
+            ]),
+        PromptRow(
             "records, in another size, left by Ctrl-C",
             [
                 .enter("t = {} for i = 1, 100 do t[i] = { n = i, s = 'text ' .. i } end"), .prompt, .enter("t"),
