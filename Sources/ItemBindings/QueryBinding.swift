@@ -143,7 +143,7 @@ enum QueryBinding {
             "distinct", ["key": "a field, or an expression such as width * height", "others": "further keys"],
             returns: [.array(.any)],
             doc:
-                "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out.",
+                "The distinct values of a key, in order; with several keys, a table with a value for each, by the keys' texts. Items with none of the keys are left out. counts has how often each is there.",
             example:
                 "items:createItem{ name = \"Lamp\", room = \"Study\", valueInDollars = 9 } return items:query():distinct(\"room\")[1], items:query():distinct(\"room\", \"name\")[1].name"
         ) { (value, key: String, rest: LuaVariadic<String>) in

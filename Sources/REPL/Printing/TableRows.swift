@@ -182,11 +182,11 @@ struct RecordRows: TableRows {
     private static let bar = "bar"
     private static let barWidth = 16
 
-    /// Nil unless the table is an array of at least two records whose values fit one line each.
+    /// Nil unless the table is an array of records whose values fit one line each: of at least two, or of groups.
     init?(_ table: LuaTable, _ printer: ValuePrinter, _ host: ScriptHost) {
         (self.table, self.printer, self.host) = (table, printer, host)
         count = table.count
-        guard count >= 2 else { return nil }
+        guard count >= 1 else { return nil }
         var className: String?
         for row in 1...min(count, printer.rowLimit) {
             switch table[row] {
@@ -204,7 +204,12 @@ struct RecordRows: TableRows {
             default: return nil
             }
         }
+        guard count >= 2 || className == ItemGroup.luaName else { return nil }
         guard let className else { return }
+        if className == ItemGroup.luaName, let keys = Self.keyNames(host, of: table[1]) {
+            declared = keys + ["count"]
+            return
+        }
         declared = (host.state.declarations[className, .class]?.properties ?? []).filter { property in
             property.type.alternatives.allSatisfy { type in
                 switch type {
@@ -300,11 +305,31 @@ struct RecordRows: TableRows {
 
     private func value(_ name: String, of row: LuaValue) -> LuaValue {
         switch row {
-        case .table(let table): table[name]
+        case .table(let table): return table[name]
         // Properties of the host's objects, which no script can replace.
-        case .userdata: (try? host.state.field(name, of: row)) ?? .nil
-        default: .nil
+        case .userdata:
+            guard let place = Self.keyPlace(name) else { return (try? host.state.field(name, of: row)) ?? .nil }
+            return Self.keys(host, of: row)?[place] ?? .nil
+        default: return .nil
         }
+    }
+
+    /// The columns for a group's several keys, as entries write them; nil for one key.
+    private static func keyNames(_ host: ScriptHost, of group: LuaValue) -> [String]? {
+        // Nil for items without a value: the table's own length does not count the last of them.
+        guard let count = host.state.luaClass(of: ItemGroup.self)?.object(of: group)?.keys.count, count > 1 else {
+            return nil
+        }
+        return (1...count).map { "keys[\($0)]" }
+    }
+
+    private static func keyPlace(_ name: String) -> Int? {
+        name.hasPrefix("keys[") ? Int(name.dropFirst(5).dropLast()) : nil
+    }
+
+    private static func keys(_ host: ScriptHost, of group: LuaValue) -> LuaTable? {
+        guard case .table(let keys)? = try? host.state.field("keys", of: group) else { return nil }
+        return keys
     }
 
     private func text(_ value: LuaValue) -> String {

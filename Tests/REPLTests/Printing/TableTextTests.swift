@@ -72,6 +72,22 @@ import Testing
         #expect(try test.lines("items:query()", columns: 40).last?.hasSuffix("more columns") ?? false)
     }
 
+    @Test("of groups have a column for each key, and one group is a table, too")
+    func groups() throws {
+        let test = try TestHost()
+        try test.enter("for i = 1, 6 do items:createItem{ name = 'N' .. i % 2, room = i > 2 and 'Hall' or nil } end")
+        #expect(
+            try test.lines("items:query():groupBy('name')") == [" #  key  count", " 1  N1       3", " 2  N0       3"])
+        #expect(
+            try test.lines("items:query(\"name == 'N1'\"):groupBy('name')") == [" #  key  count", " 1  N1       3"])
+        let gap = String(repeating: " ", count: 20)
+        #expect(
+            try test.lines("items:query():groupBy('name', 'room')") == [
+                " #  keys[1]  keys[2]  count", " 1  N1\(gap)1", " 2  N0\(gap)1", " 3  N1       Hall         2",
+                " 4  N0       Hall         2",
+            ])
+    }
+
     @Test("are read when they are drawn: what changes is changed, what is removed is said to be")
     func drawnLate() throws {
         let test = try TestHost()
