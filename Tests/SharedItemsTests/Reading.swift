@@ -212,7 +212,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
             "ItemStore.hasDays", "ItemStore.hasMoney", "ItemStore.ordered", "ItemStore.shown",
             "ItemStore.fieldDocumentation",
-            "ItemStore.hasDeclaredFields", "ItemStore.titleName",
+            "ItemStore.hasDeclaredFields", "ItemStore.haveDays", "ItemStore.titleName", "ItemGroup.hasDays",
         ],
         "this host's own": [
             "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",
@@ -244,7 +244,7 @@ struct Reading: CustomTestStringConvertible {
         "a question, or a part of an answer that was given before": [
             "ItemQuery.init", "ItemQuery.owner", "ItemQuery.conditions", "ItemQuery.order", "ItemQuery.limitCount",
             "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.isLimited", "ItemQuery.reordered", "ItemQuery.fields",
-            "ItemGroup.owner", "ItemGroup.key",
+            "ItemGroup.owner", "ItemGroup.key", "ItemGroup.field", "ItemGroup.store", "ItemGroups.store",
             "ItemGroup.otherKeys", "ItemGroup.keys", "ItemGroup.rows", "ItemGroup.count",
             "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.limit",
         ],

@@ -11,6 +11,9 @@ extension ColumnStore {
         return order.count
     }
 
+    /// The number of rows, for estimates: no transaction depends on it.
+    package var estimatedCount: Int { order.count }
+
     /// The rows in order, with holes for recently removed ones.
     package var slots: [UInt32] {
         recordWholeRead()

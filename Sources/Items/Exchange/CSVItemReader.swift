@@ -145,7 +145,7 @@ struct CSVItemReader {
         let reasons = form.hasHeader ? reasons(names) : nil
         if let reasons { leftOut.insert(reasons) }
         // A file that has many of the items: their columns are read as wholes, in one pass.
-        if options.updates, file.size / 16 > merger.formerCount {
+        if options.updates, file.size / 16 > merger.formerCount, !store.columns.recordsReads() {
             let fields = names.compactMap { options.name(for: $0) }.compactMap(store.existingField(named:))
             store.columns.prepareColumns(fields.filter(store.columns.isCustom))
         }

@@ -32,7 +32,7 @@ final class ItemMerger {
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
         (self.store, self.options, self.path) = (store, options, path)
         rejected = RejectedRows(options)
-        formerCount = store.columns.count
+        formerCount = store.columns.estimatedCount
         keyFields = try options.key.map { try store.field(named: $0) }
         if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }
     }

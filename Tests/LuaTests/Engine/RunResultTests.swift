@@ -193,7 +193,7 @@ struct RunResultTests {
                 case 0: try await Self.convert(engine, text, by: way)
                 case 1: try await Self.convert(engine, Data(text.utf8), by: way)
                 case 2:
-                    try await Self.convert(engine, Array(repeating: "a text of some bytes", count: 1 << 18), by: way)
+                    try await Self.convert(engine, Array(repeating: "a text of some bytes", count: 1 << 20), by: way)
                 default: try await Self.convert(engine, Endless(isDeep: true), by: way)
                 }
             }
