@@ -156,7 +156,9 @@ private enum ZoneFile {
 
     static func linkTarget(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress, $0.count) }
+        let count = path.withCString { path in
+            buffer.withUnsafeMutableBytes { bytes in bytes.baseAddress.map { readlink(path, $0, bytes.count) } ?? -1 }
+        }
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 }
