@@ -12,7 +12,7 @@ import Testing
 
     /// A table of thirty items.
     private func pager(
-        _ entry: String = "items:query()", _ test: TestHost, columns: Int = 80, rows: Int = 24
+        _ entry: String, _ test: TestHost, columns: Int = 80, rows: Int = 24
     ) throws -> Pager {
         try test.enter(
             """
@@ -38,7 +38,7 @@ import Testing
     @Test("a screen of 80 columns and 24 rows, sorted by a column")
     func sorted() throws {
         let test = try TestHost()
-        var pager = try pager(test)
+        var pager = try pager("items:query()", test)
         #expect(
             screen(&pager, []).last
                 == " rows 1–22 of 30 · q: leave, /: search, ←→ s: sort, F: count, ,: filter ")
@@ -63,7 +63,7 @@ import Testing
     @Test("counts with bars, and the rows of a value")
     func counted() throws {
         let test = try TestHost()
-        var pager = try pager(test)
+        var pager = try pager("items:query()", test)
         let counts = screen(&pager, [Self.right, Self.right, Self.key("F")])
         let wide = String(repeating: "█", count: 24)
         #expect(
@@ -89,7 +89,7 @@ import Testing
     @Test("on 40 columns the entry is more than the place, and bars are short")
     func narrow() throws {
         let test = try TestHost()
-        var pager = try pager(test, columns: 40, rows: 12)
+        var pager = try pager("items:query()", test, columns: 40, rows: 12)
         #expect(screen(&pager, []).last == " rows 1–10 of 30 · q: leave, /: search ")
         let sorted = screen(&pager, [Self.right, Self.key("s")])
         #expect(sorted[0] == "  #  name    >price  dateCreated  room")
