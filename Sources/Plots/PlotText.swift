@@ -16,6 +16,26 @@ extension Plot {
     }
 }
 
+extension PlotColumn {
+    /// The column's values at a glance, for a pager: a histogram of numbers or dates, the most frequent of other values as
+    /// bars.
+    ///
+    /// - Parameters:
+    ///   - width: the maximum width in screen columns.
+    ///   - height: the maximum number of lines.
+    ///   - style: the colours; none by default.
+    ///   - noun: what a row is, in the singular.
+    ///   - offset: as for a plot of columns.
+    /// - Returns: the lines.
+    package func histogramLines(
+        width: Int, height: Int, style: PlotStyle = PlotStyle(), noun: String = "row",
+        offset: @escaping (Int64) -> Int = { _ in 0 }
+    ) -> [String] {
+        let plot = try? Plot(columns: [self], x: name, order: .value, noun: noun, offset: offset)
+        return plot?.lines(width: width, height: height, style: style) ?? []
+    }
+}
+
 /// A bar of block characters, for a table's cell.
 package enum TextBar {
     /// A bar of a share of a width, in eighths of a cell; one that is not empty has at least an eighth.

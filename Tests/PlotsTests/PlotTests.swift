@@ -130,6 +130,16 @@ struct PlotTests {
                 "2024-01-01"))
     }
 
+    @Test("a column alone is a histogram, or bars of its most frequent values")
+    func columns() {
+        let columns = Samples.columns
+        #expect(columns[0].histogramLines(width: 40, height: 12).first == "histogram of price")
+        let bars = columns[1].histogramLines(width: 40, height: 12)
+        #expect(bars.first == "count by place" && bars.count == 6)
+        #expect(PlotColumn(name: "none", values: [nil]).histogramLines(width: 80, height: 12).count == 2)
+        #expect(PlotColumn(name: "data", values: [.data([1])]).histogramLines(width: 80, height: 12).count == 2)
+    }
+
     @Test("texts that are all dates can be read as dates")
     func datesOfTexts() {
         let dates = PlotColumn(name: "d", values: [.string("2024-01-05"), nil, .string("2024-02-05T10:00:00Z")])

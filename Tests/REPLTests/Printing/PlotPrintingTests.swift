@@ -56,7 +56,7 @@ struct PlotPrintingTests {
         let lines = try text("items:query():groupBy('room')").split(separator: "\n").map(String.init)
         #expect(lines[0].hasSuffix("count  bar"))
         #expect(lines[1].contains("Study") && lines[1].hasSuffix(" " + String(repeating: "█", count: 16)))
-        #expect(lines[2].contains("Attic") && lines[2].hasSuffix(" " + String(repeating: "█", count: 7) + "▋"))
+        #expect(lines[2].contains("Attic") && lines[2].hasSuffix(" " + String(repeating: "█", count: 7) + "▊"))
         var printer = ValuePrinter(test.host)
         printer.isWhole = true
         #expect(
