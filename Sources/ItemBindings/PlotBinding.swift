@@ -4,6 +4,7 @@ import Lua
 import Plots
 import PropertyList
 import Scripting
+import Wording
 
 extension Plot.Kind: LuaRepresentable {}
 extension Plot.Order: LuaRepresentable {}
@@ -184,6 +185,54 @@ enum PlotBinding {
                 }
             return (field.field, kind)
         }
+    }
+
+    // MARK: Rows of a statement
+
+    static func declare(on cls: LuaClass<SQLRows>, in host: ScriptHost) {
+        cls.method(
+            "plot", ["options": "what to draw, by the names of columns"],
+            doc:
+                "A picture of the rows' values: of a name or a date and a number, as a grouping statement gives them, a bar or a point for each row. What is not given is chosen by their kinds, and said below it.",
+            example:
+                "items:createItem{ name = \"Lamp\", valueInDollars = 9 } print(sql(\"select name, sum(valueInDollars) total from items group by name\"):plot())"
+        ) { [unowned host] (rows: SQLRows, options: Options) in try plot(of: rows, options, host) }
+    }
+
+    private static func plot(of rows: SQLRows, _ options: Options, _ host: ScriptHost) throws -> Plot {
+        var choice: PlotChoice?
+        if options.x == nil || options.y == nil && (options.kind == .line || options.kind == .scatter) {
+            // A statement's first columns are what it is about.
+            let candidates = rows.columns.prefix(16).map { name in
+                let column = column(name, of: rows, host)
+                return (name: name, kind: column?.kind ?? .nothing)
+            }
+            choice = try checked { () throws(PlotError) in
+                try PlotChoice(x: options.x, y: options.y, kind: options.kind, among: candidates, pairs: true)
+            }
+        }
+        let (x, y) = (choice?.x ?? options.x, choice.map(\.y) ?? options.y)
+        let names = x == y ? [x].compactMap(\.self) : [x, y].compactMap(\.self)
+        let columns = try names.map { name in
+            guard let column = column(name, of: rows, host) else {
+                throw LuaMismatch(
+                    "the rows have no column '\(name)'\(NearestNames.hint(for: name, among: rows.columns))",
+                    argument: "options")
+            }
+            return column
+        }
+        return try checked { () throws(PlotError) in
+            try Plot(
+                columns: columns, x: x, y: y, kind: choice?.kind ?? options.kind, order: options.order ?? .data,
+                noun: "row", isChosen: choice?.isChosen ?? false, offset: { host.values.clock.offset(at: $0) })
+        }
+    }
+
+    /// A column of the rows; nil for a name that none has. A money field keeps its format.
+    private static func column(_ name: String, of rows: SQLRows, _ host: ScriptHost) -> PlotColumn? {
+        guard let place = rows.columns.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) else { return nil }
+        let values = (0..<rows.count).map { row in rows.withCell(row, place) { cell in cell.value } }
+        return PlotColumn(name: name, values: values, unit: unit(of: name, host.items)).readingDates
     }
 
     private static func unit(of name: String, _ store: ItemStore) -> PlotUnit {

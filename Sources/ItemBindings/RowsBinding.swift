@@ -63,6 +63,7 @@ enum RowsBinding {
         ) { [unowned host] (rows: SQLRows, path: String, options: Options) in
             try export(rows, path, options, host)
         }
+        PlotBinding.declare(on: cls, in: host)
         return cls
     }
 
