@@ -370,6 +370,24 @@ struct StatementRows: TableRows {
         return TableCell(text: rows.shownText(row, column), isNumber: isNumber)
     }
 
+    func value(_ row: Int, _ name: String) -> PropertyListValue? {
+        guard let column = places[name], !rows.isNull(row, column) else { return nil }
+        return rows.withCell(row, column) { cell in cell.value }
+    }
+
+    func cell(of value: PropertyListValue, _ name: String) -> TableCell? {
+        switch value {
+        case .integer(let number): return TableCell(text: String(number), isNumber: true)
+        case .real(let number):
+            var text: [UInt8] = []
+            number.appendShortest(to: &text)
+            return TableCell(text: String(decoding: text, as: UTF8.self), isNumber: true)
+        case .string(let text): return TableCell(text: text)
+        case .data(let bytes): return TableCell(text: bytes.count.counted("byte"))
+        default: return nil
+        }
+    }
+
     func isRemoved(_ row: Int) -> Bool { false }
 
     func record(_ row: Int, columns: Int) -> String? {
