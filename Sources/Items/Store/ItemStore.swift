@@ -159,7 +159,9 @@ public final class ItemStore {
     /// The fields of every item.
     package var schema: ItemSchema { columns.schema }
     /// The name of the field whose text names an item for people; nil if there is none.
-    package var titleName: String? { columns.titleField.map { columns.name(of: $0) } }
+    package var titleName: String? {
+        columns.titleField.map { columns.name(of: $0) }
+    }
 
     /// The name of a field.
     package func name(of field: ItemField) -> String {

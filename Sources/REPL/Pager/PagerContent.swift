@@ -41,7 +41,7 @@ protocol PagerContent {
 
 /// What is done with the selected column of a table, or with the selected row's value in it.
 enum ColumnAction: CaseIterable {
-    case sort, count, filter
+    case sort, count, filter, histogram
 
     /// The key, and what the last row of the screen says of it.
     var key: (character: Character, text: String) {
@@ -49,6 +49,7 @@ enum ColumnAction: CaseIterable {
         case .sort: ("s", "sort")
         case .count: ("F", "count")
         case .filter: (",", "filter")
+        case .histogram: ("h", "histogram")
         }
     }
 }
@@ -67,11 +68,13 @@ struct PagerText: PagerContent {
     let headingCount = 0
     let isSelectable = false
     let textsPerLine = 1
+    let title: String?
     private let source: [Substring]
     /// The rows of the screen, each with its line of the text.
     private var rows: [(text: String, line: Int)] = []
 
-    init(_ text: String, columns: Int) {
+    init(_ text: String, columns: Int, title: String? = nil) {
+        self.title = title
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         // The text after the last line break is not a line.
         if lines.last?.isEmpty ?? false { lines.removeLast() }
@@ -238,6 +241,9 @@ struct PagerTable: PagerContent {
             return counted == nil ? with(try view.filtered(by: name, as: line), column) : try contents(of: line)
         case .count:
             return counted == nil ? PagerTable(try view.counted(by: name, columns: columns), counted: view) : nil
+        case .histogram:
+            let (lines, title) = try view.histogram(of: name, columns: columns)
+            return PagerText(lines.joined(separator: "\n"), columns: columns, title: title)
         }
     }
 

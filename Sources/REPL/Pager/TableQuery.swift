@@ -1,5 +1,6 @@
 import Items
 import Lua
+import Plots
 import PredicateFormat
 import PropertyList
 import Scripting
@@ -190,6 +191,20 @@ struct TableView {
         let found = CountRows(counts, of: name, in: rows, barWidth: columns < 60 ? 12 : 24)
         next.table = TableText(found, in: 0..<min(found.count, 100), chosen: [])
         return next
+    }
+
+    /// The number of rows in each range of a field's values, or with each text, drawn; with the entry that draws it.
+    func histogram(of name: String, columns: Int) throws -> (lines: [String], title: String) {
+        var title = "histogram of \(name)"
+        let values: [PropertyListValue?]
+        if let query = query(for: name) {
+            values = try query.query.values(of: [query.query.store.key(name)]).first ?? []
+            title = query.text + ":plot{ x = \(LuaString(name).quoted()) }"
+        } else {
+            values = (0..<rows.count).map { rows.value($0, name) }
+        }
+        let column = PlotColumn(name: name, values: values).readingDates
+        return (column.histogramLines(width: columns, height: 20), title)
     }
 
     /// The field and its value that a row counts; nil in a table of other rows.

@@ -118,7 +118,7 @@ extension PromptSession {
             error.message = printer.describe(raised)
         }
         error.message += MemberHint.text(for: error, host: host, locals: evaluator.scope.locals)
-        if let entry, let habit = ForeignHabit.found(in: entry, error), mentionedHabits.insert(habit.name).inserted {
+        if let entry, let habit = ForeignHabit.found(in: entry, error), record.mention(habit.name) {
             error.message += "; \(habit.hint)"
         }
         let isSyntax = if case .syntax = error.kind { true } else { false }
@@ -154,8 +154,13 @@ struct SessionRecord {
     }
 
     private(set) var entries: [Entry] = []
+    /// The habits of other prompts that a hint has mentioned.
+    private var mentionedHabits: NameSet = []
 
     mutating func add(_ entry: Entry) { entries.append(entry) }
+
+    /// Mentions a habit; false if it was mentioned before.
+    mutating func mention(_ habit: String) -> Bool { mentionedHabits.insert(habit).inserted }
 
     /// The entry with a number, or the latest.
     func entry(_ number: Int?) -> Entry? {

@@ -25,8 +25,6 @@ final class PromptSession: PromptOutput {
     /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     var hasFailed = false
-    /// The habits of other prompts that a hint has mentioned.
-    var mentionedHabits: NameSet = []
 
     /// - Parameters:
     ///   - host: the host of the entries.

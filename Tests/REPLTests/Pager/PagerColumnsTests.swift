@@ -60,6 +60,20 @@ import Testing
         #expect(pager.press(Self.key("q")) == .leave)
     }
 
+    @Test("a histogram of a column, with the entry that draws it")
+    func histogram() throws {
+        let test = try TestHost()
+        var pager = try pager("items:query()", test)
+        let drawn = screen(&pager, [Self.right, Self.key("h")])
+        #expect(drawn.first == "histogram of price")
+        #expect(drawn.contains { $0.contains("█") })
+        #expect(drawn.last?.contains(" · items:query():plot{ x = \"price\" } · q: back") == true)
+        // Texts are counted.
+        let rooms = screen(&pager, [Self.key("q"), Self.right, Self.key("h")])
+        #expect(rooms.contains { $0.hasPrefix("Hall ") && $0.contains("█") && $0.contains("15") })
+        #expect(pager.press(Self.key("q")) == .none && pager.press(Self.key("q")) == .leave)
+    }
+
     @Test("counts with bars, and the rows of a value")
     func counted() throws {
         let test = try TestHost()
