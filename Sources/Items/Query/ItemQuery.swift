@@ -106,7 +106,7 @@ extension ItemQuery {
     /// Groups the items by equal values of a key, in order of appearance; items without the key form one group. A key
     /// is a field, or an expression: `dims.w`, `name.length`, `width * height`.
     ///
-    /// - Throws: as ``ItemAggregating/sum(_:as:)``.
+    /// - Throws: as `sum`.
     public func groupBy(_ key: String) throws(StoreError) -> [ItemGroup] { try groupBy(store.key(key)) }
 
     /// Groups the items by equal results of a function.
@@ -120,7 +120,7 @@ extension ItemQuery {
     /// Groups the items by equal values of each of several keys, in order of appearance: ``ItemGroup/keys`` has the
     /// values. Without keys all items are one group.
     ///
-    /// - Throws: as ``ItemAggregating/sum(_:as:)``.
+    /// - Throws: as `sum`.
     public func groupBy(_ keys: [String]) throws(StoreError) -> [ItemGroup] { try groupBy(keys.map(store.key)) }
 
     /// The different combinations of the values of several keys, and how many items have each: the most frequent first,

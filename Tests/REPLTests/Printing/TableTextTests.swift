@@ -76,15 +76,20 @@ import Testing
     func groups() throws {
         let test = try TestHost()
         try test.enter("for i = 1, 6 do items:createItem{ name = 'N' .. i % 2, room = i > 2 and 'Hall' or nil } end")
+        let (half, whole) = (String(repeating: "█", count: 8), String(repeating: "█", count: 16))
         #expect(
-            try test.lines("items:query():groupBy('name')") == [" #  key  count", " 1  N1       3", " 2  N0       3"])
+            try test.lines("items:query():groupBy('name')") == [
+                " #  key  count  bar", " 1  N1       3  \(whole)", " 2  N0       3  \(whole)",
+            ])
         #expect(
-            try test.lines("items:query(\"name == 'N1'\"):groupBy('name')") == [" #  key  count", " 1  N1       3"])
+            try test.lines("items:query(\"name == 'N1'\"):groupBy('name')") == [
+                " #  key  count  bar", " 1  N1       3  \(whole)",
+            ])
         let gap = String(repeating: " ", count: 20)
         #expect(
             try test.lines("items:query():groupBy('name', 'room')") == [
-                " #  keys[1]  keys[2]  count", " 1  N1\(gap)1", " 2  N0\(gap)1", " 3  N1       Hall         2",
-                " 4  N0       Hall         2",
+                " #  keys[1]  keys[2]  count  bar", " 1  N1\(gap)1  \(half)", " 2  N0\(gap)1  \(half)",
+                " 3  N1       Hall         2  \(whole)", " 4  N0       Hall         2  \(whole)",
             ])
     }
 
