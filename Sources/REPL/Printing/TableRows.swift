@@ -206,6 +206,7 @@ struct RecordRows: TableRows {
         }
         guard count >= 2 || className == ItemGroup.luaName else { return nil }
         guard let className else { return }
+        if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
         if className == ItemGroup.luaName, let keys = Self.keyNames(host, of: table[1]) {
             declared = keys + ["count"]
             return
@@ -219,7 +220,6 @@ struct RecordRows: TableRows {
             }
         }.map(\.name)
         guard declared?.isEmpty == false else { return nil }
-        if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
     }
 
     /// The numbers of the items of groups.

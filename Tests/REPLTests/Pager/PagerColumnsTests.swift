@@ -70,7 +70,7 @@ import Testing
         #expect(drawn.last?.contains(" · items:query():plot{ x = \"price\" } · q: back") == true)
         // Texts are counted.
         let rooms = screen(&pager, [Self.key("q"), Self.right, Self.key("h")])
-        #expect(rooms.contains { $0.hasPrefix("Hall ") && $0.contains("█") && $0.contains("15") })
+        #expect(rooms.contains { $0.contains("Hall │█") && $0.contains(" 15") })
         #expect(pager.press(Self.key("q")) == .none && pager.press(Self.key("q")) == .leave)
     }
 
