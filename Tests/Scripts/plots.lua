@@ -91,7 +91,7 @@ failure(function() items:query():plot{ kind = "pie" } end)
 -- Rows of a statement.
 local rows = sql("select 'Attic' room, 3 n union all select 'Study', 1")
 print(rows:plot().title, rows:plot().kind, rows:plot{ x = "n", kind = "histogram" }.title)
--- expect: sum of n by room	bar	histogram of n
+-- expect: n by room	bar	histogram of n
 print(sql("select '2024-01-31' day, 3 n union all select '2024-02-29', 1"):plot().kind)
 -- expect: line
 failure(function() rows:plot{ x = "rom" } end)
