@@ -121,7 +121,7 @@ import Testing
         ItemStoreReference.self, ItemStoreSave.self, ItemsLeftOut.self, JournalHeader.self, JournalRecord.self,
         JournalScan.self,
         MemoryPersistence.self, OriginalArchive.self, ItemSchema.self, ItemSchema.Field.self, StoreCheck.self,
-        StoreError.self,
+        StoreError.self, SQLError.self,
         StoreFinding.self,
     ]
 
