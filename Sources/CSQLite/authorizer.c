@@ -140,7 +140,8 @@ static int authorize_items(
     struct csqlite_database *database, int action, const char *first, const char *second, const char *file) {
     int is_main = file && !strcmp(file, "main");
     switch (action) {
-    case ACTION_ATTACH:
+    /* VACUUM attaches a file without a name. */
+    case ACTION_ATTACH: return deny(database, CSQLITE_DENIED_ATTACH, first && !*first ? "VACUUM" : "");
     case ACTION_DETACH: return deny(database, CSQLITE_DENIED_ATTACH, "");
     case ACTION_TRANSACTION:
     case ACTION_SAVEPOINT: return deny(database, CSQLITE_DENIED_TRANSACTION, "");

@@ -26,7 +26,7 @@ struct csqlite_work_state csqlite_begin_work(enum csqlite_work kind, int64_t lar
     return former;
 }
 
-/* What was told is still known after the end of the outermost work. */
+/* That the work was stopped is known after the end of the outermost one, too. */
 void csqlite_end_work(struct csqlite_work_state former) {
     if (former.is_active) former.is_stopping |= work.is_stopping;
     else former.is_stopping = work.is_stopping;

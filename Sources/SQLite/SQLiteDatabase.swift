@@ -233,9 +233,16 @@ package final class SQLiteDatabase {
         return names
     }
 
-    /// Quotes a name for a statement.
-    package static func quoted(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    /// A name as a statement has it, in double quotes.
+    package static func quoted(_ name: String) -> String { enclosed(name, in: UInt8(ascii: "\"")) }
+
+    /// A text as a statement has it, in single quotes.
+    package static func literal(_ text: String) -> String { enclosed(text, in: UInt8(ascii: "'")) }
+
+    /// By bytes: a quote with an accent is one character, and SQLite's end of a name.
+    private static func enclosed(_ text: String, in quote: UInt8) -> String {
+        let doubled = text.utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }
+        return String(decoding: [quote] + doubled + [quote], as: UTF8.self)
     }
 }
 

@@ -185,7 +185,7 @@ const char *_Nonnull csqlite_denial(const csqlite_database *_Nonnull database);
 /* Whether the statement that was prepared last changes the table items of the main database. */
 int csqlite_changes_items(const csqlite_database *_Nonnull database);
 
-/* What kind of refusal that was: for an item database, the way that leads to what was refused. */
+/* What was denied, for a database of items: the caller says which way leads there. */
 enum csqlite_denial {
     CSQLITE_CLOSED,
     CSQLITE_DENIED_ATTACH,

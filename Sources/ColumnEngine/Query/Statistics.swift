@@ -12,7 +12,7 @@ package struct Variance {
 
     package init() {}
 
-    /// Adds a number. A result with an infinity or with no number in it is no number.
+    /// Adds a number. With an infinity or NaN among the numbers the results are NaN.
     package mutating func add(_ number: Double) {
         count += 1
         let difference = number - mean
@@ -30,7 +30,7 @@ package struct Variance {
     package var standardDeviation: Double? { ofSample.map { $0.squareRoot() } }
 }
 
-/// Numbers that are kept for their percentiles: 8 bytes each.
+/// The numbers of a percentile: 8 bytes each.
 package struct NumberSample {
     private var integers: [Int64] = []
     private var reals: [Double] = []
@@ -54,7 +54,7 @@ package struct NumberSample {
     ///
     /// - Parameter percent: from 0, the least number, to 100, the greatest.
     /// - Returns: one of the numbers, an integer if all of them are; between two, a real. Nil without numbers, and for a
-    ///   percentage out of range. No number if one of them is none.
+    ///   percentage out of range. NaN if one of them is NaN.
     /// - Throws: when the work is interrupted.
     package mutating func percentile(_ percent: Double) throws(WorkStopped) -> PropertyListValue? {
         guard count > 0, percent >= 0, percent <= 100 else { return nil }

@@ -14,7 +14,7 @@ package struct DocumentRows {
     private(set) var copies: NameTable<String> = [:]
     /// Whether the document holds item data beyond the fields.
     package var remembersCopies: () -> Bool = { false }
-    /// Who is told when a part of the mapped archive turns out to be unreadable.
+    /// Where an unreadable part of the mapped archive is reported.
     package let damage = DamageReporter()
     /// Called then, with a text for the user.
     package var onDamage: ((String) -> Void)? {

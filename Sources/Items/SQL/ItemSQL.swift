@@ -22,8 +22,8 @@ package final class ItemSQL {
     private let plans = SQLPlans()
     private var items: SQLRowTable?
     /// The tables of files, and how many statements use each.
-    private var fileTables: [String: (table: SQLRowTable, uses: Int)] = [:]
-    private var definedNames: [String: String] = [:]
+    private var fileTables: NameTable<(table: SQLRowTable, uses: Int)> = [:]
+    private var definedNames: NameTable<String> = [:]
     private var attachedNames: [String] = []
     /// The changes that the running statement asks for.
     private(set) var changes = SQLChanges()
@@ -46,12 +46,12 @@ package final class ItemSQL {
         let database = try database()
         let parsed = SQLText(text)
         let calls = try SQLFileCalls(parsed)
-        let isExplained = parsed.tokens.first.map { parsed.isWord($0, "explain") } ?? false
+        let isExplained = parsed.isWord(0, "explain")
         var (tables, remarks): ([String], [String]) = ([], [])
         do {
             for call in calls.calls {
                 remarks += try addTable(call, to: database)
-                tables.append(call.text)
+                tables.append(call.table)
             }
             return try prepare(calls, tables, remarks, database, isExplained: isExplained)
         } catch {
@@ -75,11 +75,11 @@ package final class ItemSQL {
     /// Whether a text is a whole statement, for a prompt: reads no file, and runs nothing.
     package func completeness(of text: String) -> SQLCompleteness {
         let parsed = SQLText(text)
-        if parsed.isUnterminated { return .incomplete }
+        if parsed.isOpen { return .incomplete }
         do {
             let database = try database()
             let calls = try SQLFileCalls(parsed)
-            if let last = parsed.tokens.last, parsed.isSign(last, ";") { return .complete }
+            if parsed.isSymbol(parsed.tokens.count - 1, ";") { return .complete }
             do throws(SQLiteError) { _ = try SQLiteStatement(database, calls.statement) } catch {
                 let failure = thrown(error, calls)
                 guard let known = failure as? SQLError else { return .complete }
@@ -102,7 +102,7 @@ package final class ItemSQL {
     package func explain(_ text: String) throws -> SQLPlan {
         let prefix = "explain query plan "
         let parsed = SQLText(text)
-        let isPlan = parsed.tokens.first.map { parsed.isWord($0, "explain") } ?? false
+        let isPlan = parsed.isWord(0, "explain")
         let statement = try prepare(isPlan ? text : prefix + text)
         var plan = SQLPlan()
         var depths: [Int64: Int] = [:]
@@ -149,7 +149,7 @@ package final class ItemSQL {
         database.limitValues(toMemory: memoryLimit)
         let shape = SQLColumns(of: store)
         if items?.shape == shape { return database }
-        let table = SQLRowTable(Self.table, store.columns, shape, plans) {
+        let table = SQLRowTable(Self.table, id: Self.table, store.columns, shape, plans) {
             [unowned self, columns = store.columns] change in
             try changes.add(change, shape, columns)
         }
@@ -166,9 +166,9 @@ package final class ItemSQL {
     private func addTable(_ call: SQLFileCalls.Call, to database: SQLiteDatabase) throws -> [String] {
         let file = try SQLFileTable(call, files, plans)
         do throws(SQLiteError) {
-            try database.addTable(call.text, file.table.shape.declaration, file.table)
+            try database.addTable(call.table, file.table.shape.declaration, file.table)
         } catch { throw SQLError(.failed, "\(call.text): \(error.message)") }
-        fileTables[call.text] = (file.table, (fileTables[call.text]?.uses ?? 0) + 1)
+        fileTables[call.table] = (file.table, (fileTables[call.table]?.uses ?? 0) + 1)
         return file.remarks
     }
 
@@ -214,7 +214,9 @@ package final class ItemSQL {
     }
 
     func error(_ failure: SQLiteError, _ calls: SQLFileCalls?) -> SQLError {
-        let offset = connection?.errorOffset.map { calls?.original($0) ?? $0 }
+        // Of the statement that failed: a hint asks others.
+        let place = connection?.errorOffset
+        let offset = place.map { calls?.original($0) ?? $0 }
         if failure.message == "incomplete input" {
             return SQLError(.incomplete, "the statement is not complete", offset: offset ?? calls?.length)
         }
@@ -233,17 +235,19 @@ package final class ItemSQL {
             case .range: .parameter
             default: .failed
             }
-        var message = failure.message + hint(failure.message)
-        if message.hasPrefix("no such column"), let calls, let shown = connection?.errorOffset,
-            calls.statement.utf8.dropFirst(shown).first == UInt8(ascii: "\"")
-        {
-            message = failure.message + ": a text stands in single quotes"
-        }
-        return SQLError(code, message, offset: offset)
+        let statement = Array((calls?.statement ?? "").utf8)
+        let before = statement.prefix(max(place ?? 0, 0))
+        let isQuoted = statement.dropFirst(before.count).first == UInt8(ascii: "\"")
+        let hint =
+            isQuoted && failure.message.hasPrefix("no such column")
+            ? ": a text stands in single quotes" : SQLHint(self, before).text(for: failure.message)
+        return SQLError(code, failure.message + hint, offset: offset)
     }
 
     private static func advice(_ denial: SQLiteDenial) -> String {
         switch denial.kind {
+        case .attach where !denial.name.isEmpty:
+            "\(denial.name) is closed to statements: an attached database is compacted by sqlite.open"
         case .attach: "a statement attaches no database: sql.attach(name, path) does, within the sandbox"
         case .schema:
             "a statement changes no schema of the items: items:declare declares fields; temporary tables and views are free"
@@ -252,33 +256,64 @@ package final class ItemSQL {
         case .function, .other: "\(denial.name) is closed to statements"
         }
     }
+}
 
-    /// What a misspelt name is near to.
-    private func hint(_ message: String) -> String {
+/// What a misspelt name or word of a statement is near to.
+private struct SQLHint {
+    private let sql: ItemSQL
+    /// The statement before the place of the error.
+    private let before: ArraySlice<UInt8>
+
+    init(_ sql: ItemSQL, _ before: ArraySlice<UInt8>) { (self.sql, self.before) = (sql, before) }
+
+    /// The end of a message of SQLite; empty without a hint.
+    func text(for message: String) -> String {
         func name(_ prefix: String) -> String? {
             message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
         }
-        if let column = name("no such column: ") {
-            let last = column.split(separator: ".").last.map(String.init) ?? column
-            if items?.shape.leftOut.contains(last) ?? false {
-                return ": the items have more fields than SQLite has columns"
-            }
-            let hint = NearestNames.hint(for: last, among: items?.shape.columns.map(\.name) ?? [])
-            return hint.isEmpty ? ": items:declare makes a new field" : hint
-        }
+        if let column = name("no such column: ") { return ofColumn(column) }
         if let function = name("no such function: ") {
             if SQLFileCalls.names.contains(function.lowercased()) {
                 return ": \(function)(…) is a table, after FROM or JOIN"
             }
-            return NearestNames.hint(for: function, among: SQLFunctions.names + definedNames.values.sorted())
+            return NearestNames.hint(for: function, among: sql.names.functions)
         }
         if let table = name("no such table: ") {
-            return NearestNames.hint(for: table, among: [Self.table] + attachedNames)
-                + (table.contains(".")
-                    ? "" : ": items, csv('path'), and the tables of databases that sql.attach has attached")
+            let names = sql.names
+            let hint = NearestNames.hint(for: table, among: names.tables.keys.sorted() + names.databases)
+            return hint.isEmpty && !table.contains(".")
+                ? ": items, csv('path'), and the tables of databases that sql.attach has attached" : hint
+        }
+        if let word = name("near \""), message.hasSuffix("\": syntax error") {
+            return ofWord(String(word.dropLast("\": syntax error".count)))
         }
         return ""
     }
+
+    private func ofColumn(_ column: String) -> String {
+        let last = column.split(separator: ".").last.map(String.init) ?? column
+        if sql.leftOutColumns.contains(where: { $0 == last }) {
+            return ": the items have more fields than SQLite has columns"
+        }
+        let hint = NearestNames.hint(for: last, among: sql.columnNames)
+        return hint.isEmpty ? ": items:declare makes a new field" : hint
+    }
+
+    private func ofWord(_ word: String) -> String {
+        let hint = NearestNames.hint(for: word.lowercased(), among: Self.keywords)
+        if !hint.isEmpty { return hint }
+        // A misspelt word was taken for the name of what stands before it: `name form items`.
+        let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
+        let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
+        let former = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
+        return Self.keywords.contains(former) ? "" : NearestNames.hint(for: former, among: Self.keywords)
+    }
+
+    /// The words between the parts of a statement, whose spelling the grammar depends on.
+    private static let keywords = [
+        "between", "delete", "distinct", "explain", "from", "group", "having", "inner", "insert", "into", "join",
+        "left", "limit", "offset", "order", "outer", "select", "union", "update", "using", "values", "where", "with",
+    ]
 }
 
 extension SQLFileCalls {
@@ -332,8 +367,8 @@ extension ItemSQL {
         definedNames[key] = name
     }
 
-    private func ownFunctions() throws -> Set<String> {
-        var names: Set<String> = []
+    private func ownFunctions() throws -> NameSet {
+        var names: NameSet = []
         let statement = try prepare("select distinct name from pragma_function_list")
         while let row = try statement.next() { if let name = row[0].text { names.insert(name.lowercased()) } }
         return names
@@ -369,6 +404,15 @@ extension ItemSQL {
         attachedNames.remove(at: place)
     }
 
+    /// The columns of all tables.
+    fileprivate var columnNames: [String] {
+        let files = fileTables.values.flatMap { $0.table.shape.columns.map(\.name) }
+        return NameSet(names.tables.values.flatMap { $0 } + files).sorted()
+    }
+
+    /// The fields of the items for which there was no column left.
+    fileprivate var leftOutColumns: [String] { items?.shape.leftOut ?? [] }
+
     /// The names for completion.
     package var names: SQLNames {
         var names = SQLNames()
@@ -382,12 +426,14 @@ extension ItemSQL {
             return found
         }
         for database in ["temp"] + attachedNames {
-            let schema = SQLText.quoted(database) + (database == "temp" ? ".sqlite_temp_master" : ".sqlite_master")
+            let schema =
+                SQLiteDatabase.quoted(database) + (database == "temp" ? ".sqlite_temp_master" : ".sqlite_master")
             for table in texts(
                 "select name from \(schema) where type in ('table', 'view') and name not glob 'sqlite_*'")
             {
                 let columns = texts(
-                    "select name from pragma_table_info(\(Self.literal(table)), \(Self.literal(database)))")
+                    "select name from pragma_table_info(\(SQLiteDatabase.literal(table)), \(SQLiteDatabase.literal(database)))"
+                )
                 names.tables[database == "temp" ? table : "\(database).\(table)"] = columns
             }
         }
@@ -396,14 +442,6 @@ extension ItemSQL {
         return names
     }
 
-    private static func literal(_ text: String) -> String {
-        var bytes: [UInt8] = [0x27]
-        for byte in text.utf8 {
-            if byte == 0x27 { bytes.append(byte) }
-            bytes.append(byte)
-        }
-        return String(decoding: bytes + [0x27], as: UTF8.self)
-    }
 }
 
 /// Whether a text is a statement.

@@ -26,12 +26,7 @@ struct SQLChanges {
             throw SQLError(.denied, "items are not replaced by an insert: update those that are there")
         }
         var values: [(column: Int, value: SQLiteValue)] = []
-        var isInsert = false
-        switch change.kind {
-        case .remove: break
-        case .insert: isInsert = true
-        case .update: break
-        }
+        let isInsert = if case .insert = change.kind { true } else { false }
         for column in shape.columns.indices where column < change.values.count && !change.values.isUnchanged(column) {
             let cell = change.values[column]
             if isInsert, case .null = cell { continue }
@@ -65,11 +60,10 @@ struct SQLChanges {
                 switch change.kind {
                 case .insert: count += try insert(change, shape, store) ? 1 : 0
                 case .remove(let row):
-                    guard let row = UInt32(exactly: row) else { continue }
-                    try store.remove(row: row)
+                    try store.remove(row: Self.row(row))
                     count += 1
-                case .update(let row):
-                    guard let row = UInt32(exactly: row) else { continue }
+                case .update(let number):
+                    let row = try Self.row(number)
                     for (column, value) in change.values {
                         guard let field = shape.columns[column].field else { continue }
                         try store.set(row, field, try Self.value(value, shape.columns[column], field, store.columns))
@@ -79,6 +73,11 @@ struct SQLChanges {
             }
             return count
         }
+    }
+
+    private static func row(_ number: Int64) throws(SQLError) -> UInt32 {
+        guard let row = UInt32(exactly: number) else { throw SQLError(.failed, "there is no row \(number)") }
+        return row
     }
 
     /// - Returns: false for an item whose key is there already, and that the statement leaves then.

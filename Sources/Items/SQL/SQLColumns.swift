@@ -1,5 +1,6 @@
 import ColumnEngine
 import PropertyList
+import SQLite
 
 /// The columns of a table over a store's fields.
 struct SQLColumns: Hashable {
@@ -52,7 +53,7 @@ struct SQLColumns: Hashable {
         names: [ItemField: String]
     ) {
         var made: [Column] = []
-        var taken: Set<String> = []
+        var taken: NameSet = []
         func name(_ wanted: String) -> String {
             // SQLite folds ASCII letters alone.
             func folded(_ text: String) -> String {
@@ -82,7 +83,7 @@ struct SQLColumns: Hashable {
     /// The statement that declares them.
     var declaration: String {
         let parts = columns.map { column in
-            "\(SQLText.quoted(column.name)) \(column.type.rawValue)\(column.field == nil ? " hidden" : "")"
+            "\(SQLiteDatabase.quoted(column.name)) \(column.type.rawValue)\(column.field == nil ? " hidden" : "")"
         }
         return "create table x(\(parts.isEmpty ? "\"\"" : parts.joined(separator: ", ")))"
     }

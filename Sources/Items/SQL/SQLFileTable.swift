@@ -46,6 +46,6 @@ struct SQLFileTable {
         var names: [ItemField: String] = [:]
         if let key = options.keyField, let field = columns.existingField(named: key) { names[field] = "itemKey" }
         let shape = SQLColumns(columns, fields, hasPosition: false, days: days, names: names)
-        table = SQLRowTable(call.text, columns, shape, plans)
+        table = SQLRowTable(call.text, id: call.table, columns, shape, plans)
     }
 }

@@ -1,4 +1,5 @@
 import CPlatform
+import ColumnEngine
 import PredicateFormat
 import PropertyList
 import SQLite
@@ -12,12 +13,11 @@ final class SQLFunctions {
         "zone",
     ]
 
-    private let zones = ZoneDatabase(variable: nil)
     /// The patterns used last, since a statement has few.
     private var patterns: [Key: TextPattern] = [:]
 
     private struct Key: Hashable {
-        let text: String
+        let text: ExactText
         let isWhole: Bool
     }
 
@@ -25,10 +25,10 @@ final class SQLFunctions {
 
     /// Adds them to a connection.
     func add(to database: SQLiteDatabase) throws(SQLiteError) {
-        try database.addFunction("lower", count: 1, isFixed: true) { Self.mapped($0[0]) { $0.lowercased() } }
-        try database.addFunction("upper", count: 1, isFixed: true) { Self.mapped($0[0]) { $0.uppercased() } }
+        try database.addFunction("lower", count: 1, isFixed: true) { try Self.mapped($0[0]) { $0.lowercased() } }
+        try database.addFunction("upper", count: 1, isFixed: true) { try Self.mapped($0[0]) { $0.uppercased() } }
         try database.addFunction("unaccent", count: 1, isFixed: true) {
-            Self.mapped($0[0]) { TextFolding.unaccented($0) }
+            try Self.mapped($0[0]) { TextFolding.unaccented($0) }
         }
         // The operators give the pattern first.
         try database.addFunction("regexp", count: 2, isFixed: true) { [unowned self] in
@@ -50,22 +50,28 @@ final class SQLFunctions {
     // MARK: Texts
 
     /// The text of a value, as SQLite makes it; nil for NULL.
-    private static func text(_ cell: SQLiteCell) -> String? {
+    ///
+    /// - Throws: `SQLError` for bytes that are not UTF-8, which a database of others may have.
+    private static func text(_ cell: SQLiteCell) throws(SQLError) -> String? {
         switch cell {
-        case .null: nil
-        case .integer(let number): "\(number)"
-        case .real(let number): "\(number)"
-        case .text(let bytes), .blob(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .null: return nil
+        case .integer(let number): return "\(number)"
+        case .real(let number): return "\(number)"
+        case .text(let bytes), .blob(let bytes):
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw SQLError(.failed, "a function of texts got one that is not UTF-8: cast it to a blob, or use hex")
+            }
+            return text
         }
     }
 
-    private static func mapped(_ cell: SQLiteCell, _ change: (String) -> String) -> SQLiteValue {
-        text(cell).map { .text(Array(change($0).utf8)) } ?? .null
+    private static func mapped(_ cell: SQLiteCell, _ change: (String) -> String) throws(SQLError) -> SQLiteValue {
+        try text(cell).map { .text(Array(change($0).utf8)) } ?? .null
     }
 
     private func matches(_ text: SQLiteCell, _ pattern: SQLiteCell, isWhole: Bool) throws -> SQLiteValue {
-        guard let wanted = Self.text(pattern) else { return .null }
-        let key = Key(text: wanted, isWhole: isWhole)
+        guard let wanted = try Self.text(pattern) else { return .null }
+        let key = Key(text: ExactText(wanted), isWhole: isWhole)
         let compiled: TextPattern
         if let known = patterns[key] {
             compiled = known
@@ -80,7 +86,7 @@ final class SQLFunctions {
         switch text {
         case .null: return .null
         case .text(let bytes), .blob(let bytes): verdict = compiled.matches(bytes)
-        default: verdict = Array((Self.text(text) ?? "").utf8).withUnsafeBufferPointer { compiled.matches($0) }
+        default: verdict = Array((try Self.text(text) ?? "").utf8).withUnsafeBufferPointer { compiled.matches($0) }
         }
         // After an interruption a pattern gives up.
         if Interruption.isDueAtStep { throw WorkStopped() }
@@ -91,9 +97,9 @@ final class SQLFunctions {
 
     /// A time in UTC as the local time of a zone.
     private func zone(_ time: SQLiteCell, _ name: SQLiteCell) throws -> SQLiteValue {
-        guard let name = Self.text(name), let text = Self.text(time) else { return .null }
+        guard let name = try Self.text(name), let text = try Self.text(time) else { return .null }
         let zone: Zone
-        do throws(ZoneError) { zone = try zones.zone(named: name) } catch { throw SQLError(.failed, "\(error)") }
+        do throws(ZoneError) { zone = try Zone.named(name) } catch { throw SQLError(.failed, "\(error)") }
         guard let date = SQLDate.date(text), let (seconds, _) = date.parts else {
             throw SQLError(.failed, "zone takes a time such as 2024-02-29 13:05:00, got \(text.quoted())")
         }
@@ -103,27 +109,32 @@ final class SQLFunctions {
     }
 }
 
-/// Numbers that aggregate functions take: NULL is left out, and a text that is no number is an error.
-private func number(_ cell: SQLiteCell, _ function: String) throws -> Double? {
+/// Adds a value to an aggregate's numbers. NULL is left out, and a text that is not a number is an error.
+private func add(
+    _ cell: SQLiteCell, of function: String, integer: (Int64) -> Void, real: (Double) -> Void
+) throws(SQLError) {
     switch cell {
-    case .null: return nil
-    case .integer(let number): return Double(number)
-    case .real(let number): return number
+    case .null: return
+    case .integer(let number): integer(number)
+    case .real(let number): real(number)
     case .text(let bytes):
         let text = String(decoding: bytes, as: UTF8.self)
+        if let number = Int64(text) { return integer(number) }
         guard let number = Double(text) else {
             throw SQLError(.failed, "\(function) takes numbers, got \(text.quoted())")
         }
-        return number
+        real(number)
     case .blob: throw SQLError(.failed, "\(function) takes numbers, got data")
     }
 }
 
-/// `median(x)`, and `percentile(x, p)` with p from 0 to 100: between two values, in proportion.
+/// `median(x)`, and `percentile(x, p)` with p from 0 to 100: as those of queries.
 private final class PercentileAggregate: SQLiteAggregate {
     private let name: String
-    private var values: [Double] = []
+    private var sample = NumberSample()
     private var percent: Double?
+    /// The count at which the memory is looked at again.
+    private var checkpoint = 1024
 
     init(_ name: String) {
         self.name = name
@@ -132,7 +143,9 @@ private final class PercentileAggregate: SQLiteAggregate {
 
     func add(_ arguments: SQLiteArguments) throws {
         if name == "percentile" {
-            guard let wanted = try number(arguments[1], name), wanted >= 0, wanted <= 100 else {
+            var wanted: Double?
+            try Items.add(arguments[1], of: name, integer: { wanted = Double($0) }, real: { wanted = $0 })
+            guard let wanted, wanted >= 0, wanted <= 100 else {
                 throw SQLError(.failed, "percentile takes a number from 0 to 100 as its second argument")
             }
             if let percent, percent != wanted {
@@ -140,48 +153,38 @@ private final class PercentileAggregate: SQLiteAggregate {
             }
             percent = wanted
         }
-        guard let value = try number(arguments[0], name), !value.isNaN else { return }
-        if values.count == values.capacity {
-            if Interruption.isDue { throw WorkStopped() }
-            guard Int64(values.count) * 16 <= cubby_work_capacity() else {
-                throw SQLError(
-                    .limit, "\(name) keeps all values, and they are larger than the memory that the script may use")
-            }
+        try Items.add(arguments[0], of: name, integer: { sample.add($0) }, real: { sample.add($0) })
+        guard sample.count >= checkpoint else { return }
+        checkpoint *= 2
+        if Interruption.isDue { throw WorkStopped() }
+        guard Int64(sample.count) * 16 <= cubby_work_capacity() else {
+            throw SQLError(
+                .limit, "\(name) keeps all values, and they are larger than the memory that the script may use")
         }
-        values.append(value)
     }
 
-    func result() -> SQLiteValue {
-        guard !values.isEmpty, let percent else { return .null }
-        values.sort()
-        let place = percent / 100 * Double(values.count - 1)
-        let lower = Int(place.rounded(.down))
-        let (low, high) = (values[lower], values[min(lower + 1, values.count - 1)])
-        return .real(low == high ? low : low + (high - low) * (place - Double(lower)))
+    func result() throws -> SQLiteValue {
+        guard let percent, let value = try sample.percentile(percent) else { return .null }
+        // A real whatever the numbers were, so that a quotient of it is not cut; an integer that no real has stays one.
+        if case .integer(let number) = value, let real = Double(exactly: number) { return .real(real) }
+        return SQLiteValue(value) ?? .null
     }
 }
 
-/// `variance(x)` and `stddev(x)` of a sample, by Welford's method; NULL of less than two values.
+/// `variance(x)` and `stddev(x)` of a sample, as those of queries; NULL of less than two values.
 private final class VarianceAggregate: SQLiteAggregate {
     private let name: String
     private let isRoot: Bool
-    private var count = 0.0
-    private var mean = 0.0
-    private var sum = 0.0
+    private var variance = Variance()
 
     init(_ name: String, isRoot: Bool) { (self.name, self.isRoot) = (name, isRoot) }
 
     func add(_ arguments: SQLiteArguments) throws {
-        guard let value = try number(arguments[0], name) else { return }
-        count += 1
-        let distance = value - mean
-        mean += distance / count
-        sum += distance * (value - mean)
+        try Items.add(
+            arguments[0], of: name, integer: { variance.add(Double($0)) }, real: { variance.add($0) })
     }
 
     func result() -> SQLiteValue {
-        if count < 2 { return .null }
-        let variance = sum / (count - 1)
-        return .real(isRoot ? variance.squareRoot() : variance)
+        (isRoot ? variance.standardDeviation : variance.ofSample).map { .real($0) } ?? .null
     }
 }

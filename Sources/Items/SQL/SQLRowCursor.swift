@@ -19,12 +19,28 @@ final class SQLRowCursor: SQLiteTableCursor {
     private var whole: WholeBatch?
     private let selection = UnsafeMutablePointer<UInt32>.allocate(capacity: ColumnScan.batch)
 
-    private struct WholeBatch {
+    private final class WholeBatch {
+        let plan: Int
         let version: UInt64
         let lookup: ScanLookup
-        let condition: SQLRowTable.Plan.Condition
-        /// The place of each row in the batch.
-        var places: [UInt32]
+        let column: SQLColumns.Column
+        let argument: Int
+        /// The places in the batch of the look-up's rows, and of its rest.
+        let places: UnsafeMutablePointer<UInt32>
+        let restPlaces: [UInt32]
+
+        init(
+            _ plan: Int, _ lookup: ScanLookup, _ column: SQLColumns.Column, _ argument: Int,
+            _ place: (UInt32) -> UInt32
+        ) {
+            (self.plan, version, self.lookup) = (plan, lookup.version, lookup)
+            (self.column, self.argument) = (column, argument)
+            places = .allocate(capacity: max(lookup.rows.count, 1))
+            for (index, row) in lookup.rows.enumerated() { places[index] = place(row) }
+            restPlaces = lookup.rest.map(place)
+        }
+
+        deinit { places.deallocate() }
     }
 
     /// From this time on rows are looked up: the look-up takes as long as some scans.
@@ -41,6 +57,8 @@ final class SQLRowCursor: SQLiteTableCursor {
     // MARK: Beginning
 
     func begin(_ number: Int, _ values: SQLiteArguments, _ batch: SQLiteBatch) throws {
+        if let whole, whole.plan == number, whole.version == store.version, show(whole, values, batch) { return }
+        whole = nil
         plan = table.plan(number)
         usedColumns = table.shape.columns.indices.prefix(63).filter { plan.columns & (1 << UInt64($0)) != 0 }
         scan = nil
@@ -55,13 +73,13 @@ final class SQLRowCursor: SQLiteTableCursor {
         }
         if let looked = plan.lookup {
             let condition = plan.conditions[looked]
-            if try showSmall(condition, values, batch) { return }
+            if try loadSmall(number, condition, batch), let whole, show(whole, values, batch) { return }
+            whole = nil
             if let found = try lookedUp(condition, values) {
                 scan = try makeScan(found, values, without: looked)
                 return try next(batch)
             }
         }
-        whole = nil
         scan = try makeScan(nil, values, without: nil)
         try next(batch)
     }
@@ -77,7 +95,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         let order = plan.order.compactMap { order in
             table.shape.columns[order.column].field.map { (field: $0, isDescending: order.isDescending) }
         }
-        return try ColumnScan(store, rows: found, conditions, order: order)
+        return try ColumnScan(store, rows: found, conditions, order: order, firstRows: plan.isLimited ? 1024 : nil)
     }
 
     // MARK: Looking up
@@ -92,8 +110,10 @@ final class SQLRowCursor: SQLiteTableCursor {
         begins += 1
         let isReady = table.madeLookup(field) != nil || begins >= Self.beginsThatLookUp
         guard isReady, !condition.isList, let constant = constant(values[argument], column) else { return nil }
-        let (found, rest) = try table.lookup(field, areDays: column.areDays).rows(with: constant)
-        return rest.isEmpty ? Array(found) : Array(found) + rest
+        // The look-up may be an earlier statement's.
+        store.recordWholeRead()
+        let lookup = try table.lookup(field, areDays: column.areDays)
+        return Array(lookup.rows[lookup.range(of: constant)]) + lookup.rest
     }
 
     private func keyed(
@@ -112,50 +132,60 @@ final class SQLRowCursor: SQLiteTableCursor {
         return isKnown ? rows : nil
     }
 
-    /// Shows rows of a small table that has been read as a whole: nothing is read for a look-up then.
-    private func showSmall(
-        _ condition: SQLRowTable.Plan.Condition, _ values: SQLiteArguments, _ batch: SQLiteBatch
+    /// Reads a small table as a whole, once rows are looked up in it often: then nothing is read for a look-up.
+    private func loadSmall(
+        _ number: Int, _ condition: SQLRowTable.Plan.Condition, _ batch: SQLiteBatch
     ) throws -> Bool {
         let column = table.shape.columns[condition.column]
         guard plan.conditions.count == 1, plan.order.isEmpty, !condition.isList, condition.operation == .equal,
-            let field = column.field, field != store.keyField, let argument = condition.argument
+            let field = column.field, field != store.keyField, let argument = condition.argument,
+            store.estimatedCount <= ColumnScan.batch
         else { return false }
-        if whole?.version != store.version || whole?.condition != condition {
-            begins += 1
-            guard begins >= Self.beginsThatLookUp, store.count <= ColumnScan.batch else { return false }
-            try loadWhole(condition, field, column, batch)
+        begins += 1
+        guard begins >= Self.beginsThatLookUp else { return false }
+        let lookup = try table.lookup(field, areDays: column.areDays)
+        store.recordWholeRead()
+        count = try ColumnScan(store, []).next(rows)
+        var places: [UInt32: UInt32] = [:]
+        for place in 0..<count {
+            numbers[place] = Int64(rows[place])
+            places[rows[place]] = UInt32(place)
         }
-        guard let whole, let constant = constant(values[argument], column) else { return false }
-        let (found, rest) = whole.lookup.rows(with: constant)
+        batch.show(numbers, count: count)
+        for column in usedColumns { try read(column, batch) }
+        whole = WholeBatch(number, lookup, column, argument) { places[$0] ?? 0 }
+        return true
+    }
+
+    /// Shows the rows that a value is looked up for.
+    ///
+    /// - Returns: false for a value that is not looked up.
+    private func show(_ whole: WholeBatch, _ values: SQLiteArguments, _ batch: SQLiteBatch) -> Bool {
+        let range: Range<Int>
+        switch (values[whole.argument], whole.column.type.affinity) {
+        case (.text(let text), .text): range = whole.lookup.range(ofText: text)
+        case (.integer(let number), .numeric): range = whole.lookup.range(of: .integer(number))
+        case (.real(let number), .numeric): range = whole.lookup.range(of: .real(number))
+        case (.null, _):
+            batch.show(numbers, count: 0, isSame: true)
+            return true
+        default: return false
+        }
+        if whole.restPlaces.isEmpty {
+            batch.show(numbers, count: range.count, selection: whole.places + range.lowerBound, isSame: true)
+            return true
+        }
         var shown = 0
-        for row in found {
-            selection[shown] = whole.places[Int(row)]
+        for index in range {
+            selection[shown] = whole.places[index]
             shown += 1
         }
-        for row in rest {
-            selection[shown] = whole.places[Int(row)]
+        for place in whole.restPlaces {
+            selection[shown] = place
             shown += 1
         }
         batch.show(numbers, count: shown, selection: selection, isSame: true)
         return true
-    }
-
-    private func loadWhole(
-        _ condition: SQLRowTable.Plan.Condition, _ field: ItemField, _ column: SQLColumns.Column, _ batch: SQLiteBatch
-    ) throws {
-        let scan = try ColumnScan(store, [])
-        count = try scan.next(rows)
-        self.scan = nil
-        var places = [UInt32](repeating: 0, count: store.rowCount)
-        for place in 0..<count {
-            numbers[place] = Int64(rows[place])
-            places[Int(rows[place])] = UInt32(place)
-        }
-        batch.show(numbers, count: count)
-        for column in usedColumns { try read(column, batch) }
-        whole = WholeBatch(
-            version: store.version, lookup: try table.lookup(field, areDays: column.areDays), condition: condition,
-            places: places)
     }
 
     // MARK: Rows

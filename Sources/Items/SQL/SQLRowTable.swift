@@ -23,12 +23,17 @@ final class SQLRowTable: SQLiteTable {
         /// The condition by which rows are looked up, if the plan is used often.
         var lookup: Int?
         var order: [Order] = []
+        /// Whether the statement has a limit: then the first rows of the order are found before the others.
+        var isLimited = false
         /// The columns that the statement uses, a bit each.
         var columns: UInt64 = 0
         var argumentCount = 0
     }
 
+    /// The name for people.
     let name: String
+    /// The name for SQLite.
+    private let id: String
     let store: ColumnStore
     let shape: SQLColumns
     /// Records changes of items; nil for a file's rows.
@@ -37,10 +42,11 @@ final class SQLRowTable: SQLiteTable {
     private var lookups: [ItemField: ScanLookup] = [:]
 
     init(
-        _ name: String, _ store: ColumnStore, _ shape: SQLColumns, _ plans: SQLPlans,
+        _ name: String, id: String, _ store: ColumnStore, _ shape: SQLColumns, _ plans: SQLPlans,
         onChange: ((SQLiteChange) throws -> Void)? = nil
     ) {
-        (self.name, self.store, self.shape, self.plans, self.onChange) = (name, store, shape, plans, onChange)
+        (self.name, self.id, self.store) = (name, id, store)
+        (self.shape, self.plans, self.onChange) = (shape, plans, onChange)
     }
 
     /// A plan by its number.
@@ -58,7 +64,7 @@ final class SQLRowTable: SQLiteTable {
     // MARK: Planning
 
     func plan(_ question: SQLiteQuestion) -> Int {
-        let total = Double(max(store.count, 1))
+        let total = Double(max(store.estimatedCount, 1))
         var plan = Plan()
         plan.columns = question.columns
         var found = total
@@ -66,6 +72,7 @@ final class SQLRowTable: SQLiteTable {
         var best = total
         for index in 0..<question.constraintCount {
             // A limit is SQLite's: 3.40 offers it, too, where a condition remains that it does not offer.
+            if question.operation(index) == .limit { plan.isLimited = true }
             guard let operation = question.operation(index) else { continue }
             guard let share = add(operation, index, question, &plan) else { continue }
             if operation == .equal || operation == .is {
@@ -84,7 +91,7 @@ final class SQLRowTable: SQLiteTable {
         question.answer(
             cost: read + (plan.order.isEmpty ? 0 : found / 4), rows: max(Int(found), 1), isOrdered: isOrdered,
             isUnique: isUnique)
-        return plans.number(of: plan, table: name)
+        return plans.number(of: plan, table: id)
     }
 
     /// Adds a condition to a plan.
@@ -132,7 +139,7 @@ final class SQLRowTable: SQLiteTable {
     }
 
     private func distinctCount(_ field: ItemField) -> Double {
-        let total = Double(max(store.count, 1))
+        let total = Double(max(store.estimatedCount, 1))
         if field == store.keyField || store.declaration(of: field)?.isUnique == true { return total }
         if let lookup = lookups[field] { return Double(max(lookup.count, 1)) }
         return store.distinctCount(field).map { Double(max($0, 1)) } ?? max(total.squareRoot(), 1)
@@ -198,7 +205,7 @@ final class SQLRowTable: SQLiteTable {
 /// The plans of a connection's tables, by numbers that SQLite shows in its own plans.
 final class SQLPlans {
     private struct Entry: Hashable {
-        let table: String
+        let table: ExactText
         let plan: SQLRowTable.Plan
     }
 
@@ -207,7 +214,7 @@ final class SQLPlans {
 
     /// A plan's number; the same for an equal one.
     func number(of plan: SQLRowTable.Plan, table: String) -> Int {
-        let entry = Entry(table: table, plan: plan)
+        let entry = Entry(table: ExactText(table), plan: plan)
         if let number = numbers[entry] { return number }
         numbers[entry] = entries.count
         entries.append(entry)
@@ -216,7 +223,7 @@ final class SQLPlans {
 
     /// A plan, and the name of its table.
     subscript(number: Int) -> (table: String, plan: SQLRowTable.Plan)? {
-        entries.indices.contains(number) ? (entries[number].table, entries[number].plan) : nil
+        entries.indices.contains(number) ? (entries[number].table.string, entries[number].plan) : nil
     }
 }
 

@@ -2,6 +2,7 @@ import Application
 import Items
 import LineEditor
 import Lua
+import SQLite
 import Scripting
 
 /// Completes SQL at the end of a text: tables, their columns, functions, words, the values of a field, and files in
@@ -249,8 +250,7 @@ struct SQLCompletion {
         let isPlain =
             LuaName.isStart(name.utf8.first ?? 0) && name.utf8.allSatisfy(LuaName.isPart)
             && !SQLText.keywords.contains(name.lowercased())
-        return isPlain
-            ? name : "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+        return isPlain ? name : SQLiteDatabase.quoted(name)
     }
 
     /// A keyword in capitals if the word begins so.

@@ -26,7 +26,7 @@ extension ScriptHost {
     /// Runs a body that works on a statement: its errors get the statement's text.
     package func explaining<Result>(_ text: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as SQLError {
-            throw StatementError(error, in: text, names: error.code == .syntax ? sql.names : SQLNames())
+            throw StatementError(error, in: text)
         }
     }
 }
@@ -34,19 +34,17 @@ extension ScriptHost {
 /// An error of a SQL statement, with its text, for display.
 package struct StatementError: Error, LuaErrorDetails, CustomStringConvertible {
     package let error: SQLError
-    /// The problem with the names that a misspelt one is near to, without the place.
-    package let message: String
+    /// The problem, without the place.
+    package var message: String { error.message }
     /// The line of the statement with the place, and a caret below it; nil without a place.
     package let excerpt: String?
     /// The place: line and column from 1.
     private let place: (line: Int, column: Int)?
     private let isOneLine: Bool
 
-    init(_ error: SQLError, in text: String, names: SQLNames) {
+    init(_ error: SQLError, in text: String) {
         self.error = error
         let bytes = Array(text.utf8)
-        let head = bytes[..<min(max(error.offset ?? 0, 0), bytes.count)]
-        message = error.message + SQLHint.text(for: error.message, after: head, names)
         guard let offset = error.offset, (0...bytes.count).contains(offset) else {
             (excerpt, place, isOneLine) = (nil, nil, true)
             return
@@ -73,53 +71,6 @@ package struct StatementError: Error, LuaErrorDetails, CustomStringConvertible {
     package var luaDomain: String { "SQL" }
     package var luaCode: LuaErrorCode { .word(error.code.rawValue) }
     package var isScriptsFault: Bool { [.syntax, .incomplete, .denied, .parameter].contains(error.code) }
-}
-
-/// "Did you mean" for a name that SQLite does not find.
-private enum SQLHint {
-    /// The end of a message; empty without a hint.
-    ///
-    /// - Parameters:
-    ///   - message: the message.
-    ///   - before: the statement before the place.
-    ///   - names: the names of columns, tables and functions.
-    /// - Returns: the hint, after a semicolon.
-    static func text(for message: String, after before: ArraySlice<UInt8>, _ names: SQLNames) -> String {
-        guard !message.contains("did you mean") else { return "" }
-        func word(after start: String) -> String? {
-            guard message.hasPrefix(start) else { return nil }
-            let name = message.dropFirst(start.count).prefix { !$0.is(" ") && !$0.is(";") }
-            return name.isEmpty ? nil : String(name)
-        }
-        if let name = word(after: "no such column: ") {
-            let column = name.split(separator: ".").last.map(String.init) ?? name
-            return NearestNames.hint(for: column, among: NameSet(names.tables.values.flatMap { $0 }).sorted())
-        }
-        if let name = word(after: "no such table: ") {
-            return NearestNames.hint(for: name, among: names.tables.keys.sorted())
-        }
-        if let name = word(after: "no such function: ") {
-            return NearestNames.hint(for: name, among: names.functions)
-        }
-        if let name = word(after: "near \""), message.hasSuffix(": syntax error"),
-            let quote = name.lastIndex(of: "\"")
-        {
-            let hint = NearestNames.hint(for: name[..<quote].lowercased(), among: keywords)
-            if !hint.isEmpty { return hint }
-            // A misspelt word was taken for the name of what stands before it: `name form items`.
-            let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
-            let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
-            let word = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
-            return keywords.contains(word) ? "" : NearestNames.hint(for: word, among: keywords)
-        }
-        return ""
-    }
-
-    /// The words between the parts of a statement, whose spelling the grammar depends on.
-    private static let keywords = [
-        "between", "delete", "distinct", "explain", "from", "group", "having", "inner", "insert", "into", "join",
-        "left", "limit", "offset", "order", "outer", "select", "union", "update", "using", "values", "where", "with",
-    ]
 }
 
 /// The files of SQL's statements, behind the fence. A path in a statement's text grants nothing.

@@ -155,6 +155,22 @@ import Testing
         #expect(try fixture.rows("select name, \"Name_2\" from items where Name_2 is not null") == ["b|c"])
     }
 
+    @Test("a transaction has read what its statements scanned")
+    func reads() throws {
+        let key = try #require(try store[0]?.itemKey)
+        func reads(_ text: String) throws -> ItemReads {
+            let statement = try fixture.sql.prepare(text)
+            store.beginTransaction()
+            defer { store.rollBackSavepoint() }
+            store.columns.beginReads()
+            while try statement.step() {}
+            return store.columns.takeReads()
+        }
+        #expect(try reads("select name from items where itemKey = '\(key)'") == .keys([Array(key.utf8)]))
+        #expect(try reads("select name from items where name = 'nothing'") == .whole)
+        #expect(try reads("select 1") == .keys([]))
+    }
+
     @Test("an endless statement is interrupted")
     func endless() throws {
         var checks = 0

@@ -49,6 +49,33 @@ import Testing
         #expect(try fixture.run("insert into items(name, room) select title, code from csv('rooms.csv')") == 2)
     }
 
+    @Test("paths, patterns and fields are told apart by their bytes, where SQLite's names are not")
+    func bytes() throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        for (name, value) in [("N.csv", 1), ("n.csv", 2), ("\(one).csv", 3), ("\(two).csv", 4)] {
+            try fixture.files.write(name, "v\n\(value)\n")
+        }
+        #expect(
+            try fixture.rows("select a.v, b.v from csv('N.csv') a, csv('n.csv') b") == ["1|2"])
+        #expect(
+            try fixture.rows("select a.v, b.v from csv('\(one).csv') a, csv('\(two).csv') b") == ["3|4"])
+        #expect(
+            try fixture.rows("select regexp('\(one)', '\(one)'), regexp('\(two)', '\(one)')") == ["1|0"])
+        try fixture.add("Vase", 30, [one: .integer(5), two: .integer(6)])
+        #expect(try fixture.rows("select \"\(one)\", \"\(two)\" from items where name = 'Vase'") == ["5|6"])
+        // A quote with an accent ends no name.
+        let odd = "a\"\u{301}b"
+        try fixture.add("Odd", 40, [odd: .integer(7)])
+        #expect(try fixture.rows("select \(SQLiteDatabase.quoted(odd)) from items where name = 'Odd'") == ["7"])
+        #expect(SQLiteDatabase.literal("it's") == "'it''s'")
+    }
+
+    @Test("a text that is not UTF-8 is refused where it would be changed")
+    func invalidText() throws {
+        #expect(fixture.error("select lower(cast(x'ff41' as text))")?.message.contains("not UTF-8") ?? false)
+        #expect(try fixture.rows("select hex(cast(x'ff41' as text))") == ["FF41"])
+    }
+
     @Test("what is wrong with a file is told")
     func failures() throws {
         #expect(fixture.error("select * from csv(?)")?.message.contains("items:import") ?? false)

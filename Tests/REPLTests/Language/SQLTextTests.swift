@@ -1,3 +1,4 @@
+import Items
 import LineEditor
 import Lua
 import Testing

@@ -13,9 +13,11 @@ package final class ColumnScan {
     private var filters: [ScanFilter] = []
     private var filterVersion: UInt64?
     /// The rows, with holes; nil for consecutive ones.
-    private let list: [UInt32]?
+    private var list: [UInt32]?
     private var place = 0
-    private let end: Int
+    private var end: Int
+    /// Sorts all rows, if the list has the first ones alone.
+    private var sortAll: (() throws -> [UInt32])?
     private let startVersion: UInt64
 
     /// Begins a scan.
@@ -25,12 +27,15 @@ package final class ColumnScan {
     ///   - rows: the rows to examine; nil for all in order.
     ///   - conditions: what the rows have to satisfy.
     ///   - order: the fields by which they are sorted, each of one kind alone.
+    ///   - firstRows: how many rows are found before the others, where few are thought to be read.
     /// - Throws: `WorkStopped`.
     package init(
         _ store: ColumnStore, rows: [UInt32]? = nil, _ conditions: [ScanCondition],
-        order: [(field: ItemField, isDescending: Bool)] = []
+        order: [(field: ItemField, isDescending: Bool)] = [],
+        firstRows: Int? = nil
     ) throws {
-        store.recordWholeRead()
+        // Given rows are those of keys, which were recorded when they were found.
+        if rows == nil { store.recordWholeRead() }
         (self.store, startVersion) = (store, store.version)
         var list = rows
         if rows == nil, !store.order.isInRowOrder || store.order.count != store.table.rowCount {
@@ -39,8 +44,11 @@ package final class ColumnScan {
         if order.isEmpty {
             (self.list, self.conditions) = (list, conditions)
         } else {
-            self.list = try Self.sorted(store, list, conditions, order)
+            let first = firstRows ?? .max
+            let sorted = try Self.sorted(store, list, conditions, order, firstRows)
+            self.list = sorted
             self.conditions = []
+            if sorted.count >= first { sortAll = { try Self.sorted(store, list, conditions, order, nil) } }
         }
         end = self.list?.count ?? store.order.count
         store.pinRows()
@@ -50,12 +58,12 @@ package final class ColumnScan {
 
     private static func sorted(
         _ store: ColumnStore, _ rows: [UInt32]?, _ conditions: [ScanCondition],
-        _ order: [(field: ItemField, isDescending: Bool)]
+        _ order: [(field: ItemField, isDescending: Bool)], _ limit: Int?
     ) throws -> [UInt32] {
         let keys = order.map { ItemSortKey(.field($0.field), isDescending: $0.isDescending) }
         for key in order { _ = store.materialise(key.field) }
         let scan = try ColumnScan(store, rows: rows, conditions)
-        var sorter = try ItemSorter(store, keys, keeping: nil)
+        var sorter = try ItemSorter(store, keys, keeping: limit)
         let batch = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Self.batch)
         defer { batch.deallocate() }
         while case let count = try scan.next(batch), count > 0 {
@@ -74,7 +82,15 @@ package final class ColumnScan {
     /// - Returns: their number; 0 at the end.
     /// - Throws: `WorkStopped`.
     package func next(_ rows: UnsafeMutableBufferPointer<UInt32>) throws -> Int {
-        while place < end {
+        while true {
+            if place == end, let sortAll {
+                self.sortAll = nil
+                let known = Set(list ?? [])
+                // The store may have changed since.
+                list = try sortAll().filter { !known.contains($0) }
+                (place, end) = (0, list?.count ?? 0)
+            }
+            if place == end { return 0 }
             if Interruption.isDue { throw WorkStopped() }
             var count = 0
             if let list {
@@ -102,7 +118,6 @@ package final class ColumnScan {
             }
             if !found.isEmpty { return found.count }
         }
-        return 0
     }
 }
 

@@ -16,9 +16,9 @@ package final class ScanLookup {
     private var firsts: [UInt32] = []
     /// Where the rows of each group begin, and the rows by group.
     private var starts: [UInt32] = []
-    private var rows: [UInt32] = []
+    package private(set) var rows: [UInt32] = []
     /// The rows whose values the reader compares.
-    private var rest: [UInt32] = []
+    package private(set) var rest: [UInt32] = []
 
     /// The number of different values.
     package var count: Int { firsts.count }
@@ -129,27 +129,31 @@ package final class ScanLookup {
 
     // MARK: Finding
 
-    /// The rows that may have a value.
-    ///
-    /// - Returns: those with the value, in order, and those that the reader compares.
-    package func rows(with constant: ScanCondition.Constant) -> (found: ArraySlice<UInt32>, rest: [UInt32]) {
-        let group: UInt32?
-        switch constant {
-        case .text(let text):
-            group = text.withUnsafeBufferPointer { text in
-                index.find(index.hasher.hash(text: text)) { group in
-                    let cell = cell(firsts[Int(group)])
-                    if cell.kind == .date { return dateText(cell.realValue).elementsEqual(text) }
-                    return cell.isText && cell.withText { CellOrder.compareText($0, text) == 0 }
-                }
-            }
+    /// Where the rows with a number are among ``rows``, in order; those of ``rest`` may have it, too.
+    package func range(of number: ScanCondition.Constant) -> Range<Int> {
+        switch number {
+        case .text(let text): return text.withUnsafeBufferPointer { range(ofText: $0) }
         case .integer(let number):
-            group = index.find(hash(integer: number)) { isNumber(firsts[Int($0)], .integer(number)) }
+            return range(index.find(hash(integer: number)) { isNumber(firsts[Int($0)], .integer(number)) })
         case .real(let number):
-            group = number.isNaN ? nil : index.find(hash(real: number)) { isNumber(firsts[Int($0)], .real(number)) }
+            if number.isNaN { return 0..<0 }
+            return range(index.find(hash(real: number)) { isNumber(firsts[Int($0)], .real(number)) })
         }
-        guard let group else { return ([], rest) }
-        return (rows[Int(starts[Int(group)])..<Int(starts[Int(group) + 1])], rest)
+    }
+
+    /// The same for a text.
+    package func range(ofText text: UnsafeBufferPointer<UInt8>) -> Range<Int> {
+        range(
+            index.find(index.hasher.hash(text: text)) { group in
+                let cell = cell(firsts[Int(group)])
+                if cell.kind == .date { return dateText(cell.realValue).elementsEqual(text) }
+                return cell.isText && cell.withText { CellOrder.compareText($0, text) == 0 }
+            })
+    }
+
+    private func range(_ group: UInt32?) -> Range<Int> {
+        guard let group = group.map({ Int($0) }) else { return 0..<0 }
+        return Int(starts[group])..<Int(starts[group + 1])
     }
 
     private func isNumber(_ row: UInt32, _ number: Cell) -> Bool {
