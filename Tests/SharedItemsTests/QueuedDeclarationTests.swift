@@ -12,28 +12,14 @@ import Testing
     "Fields declared while the server is away", .serialized,
     .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct QueuedDeclarationTests {
-    private let cluster: PostgresServer
-    private let folder: TemporaryDirectory
-    private let proxy: CuttingProxy
+    private let link: CutLink
 
-    init() throws {
-        cluster = try .ofSuite
-        folder = try TemporaryDirectory()
-        proxy = try CuttingProxy(to: cluster.folder.path)
-    }
-
-    private func open(_ collection: String) throws -> ItemStore {
-        try ItemStore.open(
-            SharedPersistence(
-                SharedAddress(cluster.url(collection, folder: proxy.folder.path)),
-                host: [UInt8](repeating: 7, count: 16), hostName: "laptop", timeLimit: .seconds(5),
-                folder: folder.path, keepsCommits: true))
-    }
+    init() throws { link = try CutLink() }
 
     /// A laptop and a desk; the field `sku` is unique, unless it is to be free.
     private func stores(_ collection: String, isUnique: Bool = true) throws -> (laptop: ItemStore, desk: ItemStore) {
-        let address = try cluster.newCollection(collection)
-        let laptop = try open(collection)
+        let address = try link.cluster.newCollection(collection)
+        let laptop = try link.open(collection)
         if isUnique {
             var sku = FieldDeclaration("sku", .string)
             sku.isUnique = true
@@ -42,18 +28,6 @@ struct QueuedDeclarationTests {
         }
         try laptop.saveChanges()
         return (laptop, try ItemStore.open(SharedPersistence(address, hostName: "desk")))
-    }
-
-    private func goAway(_ store: ItemStore) throws {
-        proxy.cut(after: 0)
-        try? store.shared.poll()
-        store.connectionWasLost()
-    }
-
-    private func comeBack(_ store: ItemStore) throws {
-        proxy.cut(after: nil)
-        try store.update()
-        #expect(store.isConnected && store.waitingCommits == 0)
     }
 
     private func create(_ store: ItemStore, _ key: String, _ fields: PropertyListFields) throws {
@@ -67,15 +41,15 @@ struct QueuedDeclarationTests {
     func unique(restarts: Bool) throws {
         let collection = "queued-unique-\(restarts)"
         var (laptop, desk) = try stores(collection)
-        try goAway(laptop)
+        try link.goAway(laptop)
         try create(laptop, "a", ["sku": .string("1")])
         try create(laptop, "b", ["sku": .string("2")])
         // It builds on the first.
         try #require(laptop.item(forKey: "a")).setValue(.string("Attic"), forField: "room")
         try laptop.commit()
         try create(desk, "c", ["sku": .string("1")])
-        if restarts { laptop = try open(collection) }
-        try comeBack(laptop)
+        if restarts { laptop = try link.open(collection) }
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(laptop.item(forKey: "a") == nil && laptop.item(forKey: "b") != nil)
         let conflicts = laptop.conflicts
@@ -97,7 +71,7 @@ struct QueuedDeclarationTests {
         let (laptop, desk) = try stores("queued-declared", isUnique: false)
         try create(desk, "x", ["sku": .string("2")])
         try laptop.update()
-        try goAway(laptop)
+        try link.goAway(laptop)
         try create(laptop, "a", ["price": .string("much")])
         try create(laptop, "b", ["price": .real(2), "sku": .string("1")])
         try create(laptop, "c", ["sku": .string("2")])
@@ -105,7 +79,7 @@ struct QueuedDeclarationTests {
         sku.isUnique = true
         try desk.declare([FieldDeclaration("price", .real), sku])
         try desk.commit()
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(laptop.conflicts.map { $0.changes.first?.itemKey } == ["a", "c"])
         #expect(laptop.declarations == desk.declarations)
@@ -115,19 +89,19 @@ struct QueuedDeclarationTests {
     @Test("a declaration waits, too, and conflicts with values that came and with another declaration")
     func declares() throws {
         let (laptop, desk) = try stores("queued-declares")
-        try goAway(laptop)
+        try link.goAway(laptop)
         try laptop.declare([FieldDeclaration("price", .real)])
         try laptop.commit()
         try create(laptop, "a", ["price": .real(2)])
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(desk.declarations["price"]?.kind == .real)
 
-        try goAway(laptop)
+        try link.goAway(laptop)
         try laptop.declare([FieldDeclaration("width", .real)])
         try laptop.commit()
         try create(desk, "b", ["width": .string("wide")])
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(laptop.declarations["width"] == nil)
         var conflict = try #require(laptop.conflicts.first)
@@ -139,12 +113,12 @@ struct QueuedDeclarationTests {
         try expectEqual([laptop, desk])
         #expect(desk.declarations["width"]?.kind == .real)
 
-        try goAway(laptop)
+        try link.goAway(laptop)
         try laptop.declare([FieldDeclaration("depth", .real)])
         try laptop.commit()
         try desk.declare([FieldDeclaration("height", .real)])
         try desk.commit()
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         conflict = try #require(laptop.conflicts.first)
         try laptop.keepMine(conflict)
         try expectEqual([laptop, desk])
@@ -211,12 +185,12 @@ struct QueuedDeclarationTests {
         for _ in 0..<60 {
             switch random.number(12) {
             case 0:
-                if isAway { try comeBack(laptop) } else { try goAway(laptop) }
+                if isAway { try link.comeBack(laptop) } else { try link.goAway(laptop) }
                 isAway.toggle()
             case 1:
                 if !isAway { try laptop.update() }
                 if random.number(2) == 0 { try laptop.saveChanges() }
-                laptop = try open(collection)
+                laptop = try link.open(collection)
             case 2: try desk.update()
             case 3: try declare(random.number(2) == 0 ? laptop : desk)
             case 4:
@@ -230,7 +204,7 @@ struct QueuedDeclarationTests {
             default: try change(laptop)
             }
         }
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(laptop.declarations == desk.declarations)
         if laptop.declarations["sku"]?.isUnique == true {

@@ -12,48 +12,20 @@ import Testing
     "Commits that wait for the server", .serialized,
     .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct SharedQueueTests {
-    private let cluster: PostgresServer
-    private let folder: TemporaryDirectory
-    private let proxy: CuttingProxy
+    private let link: CutLink
 
-    init() throws {
-        cluster = try .ofSuite
-        folder = try TemporaryDirectory()
-        proxy = try CuttingProxy(to: cluster.folder.path)
-    }
-
-    private func open(_ collection: String, keepsCommits: Bool = true) throws -> ItemStore {
-        try ItemStore.open(
-            SharedPersistence(
-                SharedAddress(cluster.url(collection, folder: proxy.folder.path)),
-                host: [UInt8](repeating: 7, count: 16),
-                hostName: "laptop", timeLimit: .seconds(5), folder: folder.path, keepsCommits: keepsCommits))
-    }
+    init() throws { link = try CutLink() }
 
     /// A laptop with items a, b and c, and a desk whose link cannot be cut.
     private func stores(_ collection: String) throws -> (laptop: ItemStore, desk: ItemStore) {
-        let address = try cluster.newCollection(collection)
-        let laptop = try open(collection)
+        let address = try link.cluster.newCollection(collection)
+        let laptop = try link.open(collection)
         for key in ["a", "b", "c"] {
             try laptop.createItem(ItemFields(name: key.uppercased(), valueInDollars: 1, itemKey: key))
         }
         try laptop.commit()
         try laptop.saveChanges()
         return (laptop, try ItemStore.open(SharedPersistence(address, hostName: "desk")))
-    }
-
-    /// Breaks the link: each further attempt ends at its first byte.
-    private func goAway(_ store: ItemStore) throws {
-        proxy.cut(after: 0)
-        try? store.shared.poll()
-        store.connectionWasLost()
-        #expect(!store.isConnected && !store.isReadOnly)
-    }
-
-    private func comeBack(_ store: ItemStore) throws {
-        proxy.cut(after: nil)
-        try store.update()
-        #expect(store.isConnected && store.waitingCommits == 0)
     }
 
     private func set(_ store: ItemStore, _ key: String, _ field: String, _ value: PropertyListValue?) throws {
@@ -66,7 +38,7 @@ struct SharedQueueTests {
     func waits(restarts: Bool) throws {
         let collection = "waits-\(restarts)"
         var (laptop, desk) = try stores(collection)
-        try goAway(laptop)
+        try link.goAway(laptop)
         try set(laptop, "a", "name", .string("mine"))
         try laptop.createItem(ItemFields(name: "D", itemKey: "d"))
         try laptop.commit()
@@ -89,13 +61,13 @@ struct SharedQueueTests {
         try desk.commit()
         let before = try laptop.contents
         if restarts {
-            laptop = try open(collection)
+            laptop = try link.open(collection)
             #expect(try laptop.contents == before)
             #expect(laptop.waitingCommits == 8)
             #expect(laptop.loadReport.notices.contains { $0.contains("8 commits of this host wait for") })
             try set(laptop, "gone", "name", .string("not gone"))
         }
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(try laptop.item(forKey: "a")?.name == "mine")
         #expect(try laptop.item(forKey: "a")?.value(forField: "room") == .string("Attic"))
@@ -116,7 +88,7 @@ struct SharedQueueTests {
     func conflicts(restarts: Bool) throws {
         let collection = "conflicts-\(restarts)"
         var (laptop, desk) = try stores(collection)
-        try goAway(laptop)
+        try link.goAway(laptop)
         try laptop.transaction {
             try #require(laptop.item(forKey: "a")).setName("mine")
             try #require(laptop.item(forKey: "b")).setValueInDollars(5)
@@ -124,8 +96,8 @@ struct SharedQueueTests {
         try set(laptop, "b", "valueInDollars", .integer(6))
         try set(laptop, "c", "name", .string("fine"))
         try set(desk, "a", "name", .string("theirs"))
-        try comeBack(laptop)
-        if restarts { laptop = try open(collection) }
+        try link.comeBack(laptop)
+        if restarts { laptop = try link.open(collection) }
         try expectEqual([laptop, desk])
         #expect(try laptop.item(forKey: "a")?.name == "theirs")
         #expect(try laptop.item(forKey: "b")?.valueInDollars == 1)
@@ -154,7 +126,7 @@ struct SharedQueueTests {
     func reads(restarts: Bool) throws {
         let collection = "reads-\(restarts)"
         var (laptop, desk) = try stores(collection)
-        try goAway(laptop)
+        try link.goAway(laptop)
         // The first depends on an item that it does not change.
         for (read, changed) in [("a", "c"), ("b", "b")] {
             try laptop.transaction {
@@ -170,9 +142,9 @@ struct SharedQueueTests {
             let count = Int64(try laptop.query().count())
             try #require(laptop.item(forKey: "c")).setValue(.integer(count), forField: "count")
         }
-        if restarts { laptop = try open(collection) }
+        if restarts { laptop = try link.open(collection) }
         try set(desk, "a", "valueInDollars", .integer(9))
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         let item = try #require(desk.item(forKey: "c"))
         #expect(try item.value(forField: "from a") == nil && item.value(forField: "count") == nil)
@@ -184,7 +156,7 @@ struct SharedQueueTests {
     @Test("items that came or left on both sides")
     func wholeItems() throws {
         let (laptop, desk) = try stores("whole")
-        try goAway(laptop)
+        try link.goAway(laptop)
         try set(laptop, "a", "name", .string("mine"))
         try #require(laptop.item(forKey: "b")).remove()
         try laptop.commit()
@@ -198,7 +170,7 @@ struct SharedQueueTests {
         // Both remove it: there is nothing to settle.
         try #require(desk.item(forKey: "c")).remove()
         try desk.commit()
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         try expectEqual([laptop, desk])
         #expect(try laptop.contents.map { $0["itemKey"] } == [.string("b"), .string("n")])
         let conflicts = laptop.conflicts
@@ -215,7 +187,7 @@ struct SharedQueueTests {
         let (laptop, desk) = try stores("doubt")
         var settled = 0
         for cut in stride(from: 0, to: 400, by: 9) {
-            proxy.cut(after: cut, .toHost)
+            link.proxy.cut(after: cut, .toHost)
             try set(laptop, "a", "valueInDollars", .integer(Int64(cut)))
             try laptop.createItem(ItemFields(itemKey: "key \(cut)"))
             try laptop.commit()
@@ -223,7 +195,7 @@ struct SharedQueueTests {
                 try desk.update()
                 try set(desk, "b", "valueInDollars", .integer(Int64(cut)))
             }
-            try comeBack(laptop)
+            try link.comeBack(laptop)
             #expect(laptop.conflicts.isEmpty)
             settled = try laptop.shared.statistics.settledInDoubt
         }
@@ -235,21 +207,22 @@ struct SharedQueueTests {
     @Test("without the cache, or on another history, what waited is to be settled and not lost")
     func otherHistory() throws {
         var (laptop, desk) = try stores("other")
-        try goAway(laptop)
+        try link.goAway(laptop)
         try set(laptop, "a", "name", .string("mine"))
         try laptop.createItem(ItemFields(name: "new", itemKey: "n"))
         try laptop.commit()
-        try cluster.connect().runScript("update cubby.collection set epoch = gen_random_uuid() where name = 'other'")
-        proxy.cut(after: nil)
+        try link.cluster.connect().runScript(
+            "update cubby.collection set epoch = gen_random_uuid() where name = 'other'")
+        link.proxy.cut(after: nil)
         #expect(throws: StoreError.self) { try laptop.shared.poll() }
         laptop.connectionWasLost()
         #expect(throws: StoreError.self) { try laptop.createItem() }
         #expect(laptop.isReadOnly)
-        laptop = try open("other")
+        laptop = try link.open("other")
         #expect(laptop.conflicts.count == 2 && laptop.waitingCommits == 0)
         #expect(try laptop.item(forKey: "a")?.name == "A")
         for conflict in laptop.conflicts { try laptop.keepMine(conflict) }
-        desk = try ItemStore.open(SharedPersistence(cluster.address("other"), hostName: "desk"))
+        desk = try ItemStore.open(SharedPersistence(link.cluster.address("other"), hostName: "desk"))
         try expectEqual([laptop, desk])
         #expect(try desk.item(forKey: "a")?.name == "mine" && desk.count == 4)
     }
@@ -257,12 +230,12 @@ struct SharedQueueTests {
     @Test("without the option the items are read-only, and what waits is sent all the same")
     func optionGone() throws {
         var (laptop, desk) = try stores("gone")
-        try goAway(laptop)
+        try link.goAway(laptop)
         try set(laptop, "a", "name", .string("mine"))
-        laptop = try open("gone", keepsCommits: false)
+        laptop = try link.open("gone", keepsCommits: false)
         #expect(laptop.isReadOnly && laptop.waitingCommits == 1)
         #expect(try laptop.item(forKey: "a")?.name == "mine")
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         #expect(!laptop.isReadOnly)
         try expectEqual([laptop, desk])
         #expect(try desk.item(forKey: "a")?.name == "mine")
@@ -302,14 +275,14 @@ struct SharedQueueTests {
         for step in 0..<60 {
             switch random.number(10) {
             case 0:
-                if isAway { try comeBack(laptop) } else { try goAway(laptop) }
+                if isAway { try link.comeBack(laptop) } else { try link.goAway(laptop) }
                 isAway.toggle()
             case 1:
                 let before = try laptop.contents
                 if !isAway { try laptop.update() }
                 let known = isAway ? before : try laptop.contents
                 if random.number(2) == 0 { try laptop.saveChanges() }
-                laptop = try open(collection)
+                laptop = try link.open(collection)
                 if isAway {
                     let found = try laptop.contents
                     #expect(
@@ -329,7 +302,7 @@ struct SharedQueueTests {
                 }
             }
         }
-        try comeBack(laptop)
+        try link.comeBack(laptop)
         for conflict in laptop.conflicts { try laptop.keepTheirs(conflict) }
         try expectEqual([laptop, desk])
     }

@@ -11,6 +11,8 @@ extension ItemMerger {
         guard !hasKey, report.created > 0, formerCount > 0, !row.columns.isEmpty, !store.columns.recordsReads() else {
             return
         }
+        // Of a small file and a large collection the comparison would take longer than the import.
+        guard formerCount <= max(1 << 18, report.created * 16) else { return }
         var items = RepeatedItems(store.columns, row.columns.map(\.field))
         let count = try items.count(created: report.created)
         let title = row.place(of: ItemField(rawValue: 0)).map { row.columns[$0].fieldName }
