@@ -84,7 +84,8 @@ final class SQLRowTable: SQLiteTable {
             }
             found *= share
         }
-        addOrder(question, &plan)
+        // Of the few rows that are looked up SQLite makes the order: a look-up is made for each row of a join.
+        if plan.lookup == nil { addOrder(question, &plan) }
         // Filters read columns alone, and look-ups a part of the rows.
         let read = plan.lookup == nil ? (plan.conditions.isEmpty ? total : found + total / 50) : best + 10
         let isOrdered = question.orderCount > 0 && (!plan.order.isEmpty || isInStoreOrder(question, plan))
