@@ -14,9 +14,10 @@ static int number;
 static struct sigaction former, formerSpare; /* the program's handlers */
 
 /* A question of another thread: what does this one run? It is answered in the signal's handler, where the stack of the
- * running code stands still. */
+ * running code stands still. One thread asks at a time. */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-    atomic_int thread; /* the thread that is asked; 0: none */
+    atomic_int thread; /* the thread that is asked; 0: none, or it answers */
     atomic_int length; /* of the answer; negative: none yet */
     char text[256];
 } question;
@@ -43,15 +44,20 @@ CLUA_UNSANITIZED static void answer(const clua_stretch *innermost) {
 }
 
 int clua_ask_place(clua_host *host, char *text, size_t size, int milliseconds) {
+    int asked = atomic_load(&host->threadId);
+    pthread_mutex_lock(&asking);
     atomic_store(&question.length, -1);
-    atomic_store(&question.thread, atomic_load(&host->threadId));
-    clua_signal_thread(atomic_load(&host->threadId));
+    atomic_store(&question.thread, asked);
+    clua_signal_thread(asked);
     struct timespec pause = {.tv_nsec = 1000000};
     while (atomic_load(&question.length) < 0 && milliseconds-- > 0) nanosleep(&pause, NULL);
-    atomic_store(&question.thread, 0);
+    /* A question that the handler took is answered: the next one must not get its answer. */
+    if (!atomic_compare_exchange_strong(&question.thread, &asked, 0))
+        while (atomic_load(&question.length) < 0) nanosleep(&pause, NULL);
     int length = atomic_load(&question.length);
-    if (length <= 0 || (size_t)length >= size) return 0;
-    memcpy(text, question.text, (size_t)length);
+    if (length <= 0 || (size_t)length >= size) length = 0;
+    else memcpy(text, question.text, (size_t)length);
+    pthread_mutex_unlock(&asking);
     return length;
 }
 

@@ -16,9 +16,11 @@ struct HostWatchdogTests {
     /// Runs a script in which `stuck` does not end before the watchdog has spoken.
     ///
     /// - Returns: the script's result, and what the watchdog said.
-    private func run(_ script: String, timeLimit: Double) throws -> (result: String, report: String?) {
+    private func run(
+        _ script: String, timeLimit: Double, in container: String = "c"
+    ) throws -> (result: String, report: String?) {
         let report = Report()
-        let embedding = try Embedding(scratch.file("c")) {
+        let embedding = try Embedding(scratch.file(container)) {
             $0.timeLimit = .seconds(timeLimit)
             $0.watchdog = StopWatchdog.Plan(patience: 0.1) { report.set($0) }
         }
@@ -57,5 +59,19 @@ struct HostWatchdogTests {
         let script = "timer.after(0, function() coroutine.wrap(function()\nstuck()\nend)() end) timer.sleep(0.01)"
         let (_, report) = try run(script, timeLimit: 0.5)
         #expect(report == "a stop is overdue by 0.1 s: 'stuck' (called at main.lua:2) does not end")
+    }
+
+    @Test("hosts that are overdue at once are told of their own functions")
+    func several() throws {
+        let reports = Mutex<[Int: String]>([:])
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+            let script = "local t = { f\(number) = stuck } t.f\(number)()"
+            let report = try? run(script, timeLimit: 0.5, in: "c\(number)").report
+            reports.withLock { $0[number] = report }
+        }
+        for number in 0..<4 {
+            let expected = "a stop is overdue by 0.1 s: 'f\(number)' (called at main.lua:1) does not end"
+            #expect(reports.withLock { $0[number] } == expected)
+        }
     }
 }
