@@ -133,6 +133,7 @@ struct SQLCommand: ParsableCommand {
             return
         }
         var printer = ValuePrinter(host)
+        printer.showsTimes = false
         if let size = TerminalSize(descriptor: StandardDescriptor.output) {
             (printer.columns, printer.rows, printer.isUnlimited) = (size.columns, size.rows, true)
         } else {

@@ -75,7 +75,7 @@ struct TableText {
     ///   - limit: the maximum number of rows.
     ///   - columns: the width of the screen.
     ///   - advice: follows the number of omitted columns.
-    ///   - time: the duration.
+    ///   - time: the duration; empty for none.
     /// - Returns: the lines; the last one has the number of rows.
     mutating func text(limit: Int, columns: Int, advice: String, time: String) -> String {
         let shown = 0..<min(rows.count, limit)
@@ -88,7 +88,7 @@ struct TableText {
         hiddenCount = layout.names.count - table.fields + layout.unchosenCount
         let more = hiddenCount > 0 ? " and \(hiddenCount.grouped) more \(hiddenCount.word("column"))\(advice)" : ""
         if hiddenCount > 0 || shown.count < rows.count { lines.append(" …" + more) }
-        lines.append("\(rows.count.counted("row")) · \(time)")
+        lines.append(rows.count.counted("row") + (time.isEmpty ? "" : " · \(time)"))
         return lines.joined(separator: "\n")
     }
 

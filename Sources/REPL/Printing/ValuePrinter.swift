@@ -23,6 +23,8 @@ package struct ValuePrinter {
     package var isUnlimited = false
     /// Whether the output is for no screen, as in a pipe: nothing is truncated or wrapped, and there are no times.
     package var isWhole = false
+    /// Whether a table says how long it took to find its rows.
+    package var showsTimes = true
     /// Whether the prompt's pager, with its commands, shows results longer than the screen.
     var isPaged = false
     /// The fields chosen by `:columns`; all if empty.
@@ -105,10 +107,10 @@ package struct ValuePrinter {
 
     /// A table's text; stores the table in `printed` if the pager can show more.
     private func table(_ rows: any TableRows, _ seconds: Double, _ printed: inout PrintedValues) -> String {
-        printed.time = Self.duration(seconds)
+        printed.time = showsTimes ? Self.duration(seconds) : ""
         guard rows.count > 0 else {
             let nothing = rows is StatementRows ? "no rows" : "no items"
-            return isWhole ? nothing : "\(nothing) · \(printed.time)"
+            return isWhole || !showsTimes ? nothing : "\(nothing) · \(printed.time)"
         }
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
