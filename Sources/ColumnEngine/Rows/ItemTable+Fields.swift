@@ -116,12 +116,11 @@ extension ItemTable {
     mutating func materialise(
         _ field: ItemField, _ source: (any RowSource)?, _ discard: (Cell) -> Void
     ) -> FieldColumn? {
-        if let column = column(field) {
-            column.chooseEncoding(discard)
-            return column
-        }
-        materialise([field], source)
-        return column(field)
+        if column(field) == nil { materialise([field], source) }
+        guard let column = column(field) else { return nil }
+        // Now, and not when it is read next: views of it stay valid while nothing changes.
+        column.chooseEncoding(discard)
+        return column
     }
 
     /// Materialises the columns of fields of a mapped archive that have none yet, all in one pass over the items: what an

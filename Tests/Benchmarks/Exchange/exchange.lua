@@ -13,18 +13,13 @@ local steps = {
   flightsRow = function()
     return items:import(folder .. "/flights.csv", { null = "NA", transform = function(row) return row end })
   end,
-  -- The carriers' names joined, and the delays by carrier and by origin and month.
+  -- The delays by airline, whose names are in another file, and by origin and month.
   flightsJob = function()
-    local names = {}
-    for row in csv.rows(folder .. "/airlines.csv") do names[row.carrier] = row.name end
-    assert(items:import(folder .. "/flights.csv", {
-      null = "NA",
-      transform = function(row) row.airline = names[row.carrier] return row end,
-    }))
-    local airlines = items:query():groupBy("airline"):aggregate{
-      n = "count()", departure = "average(dep_delay)", arrival = "average(arr_delay)",
-    }
-    local months = items:query():groupBy("origin", "month"):aggregate{ n = "count()", air = "average(air_time)" }
+    assert(items:import(folder .. "/flights.csv", { null = "NA" }))
+    local airlines = sql(([[
+      select a.name, count(*), avg(f.dep_delay), avg(f.arr_delay) from items f
+      left join csv('%s/airlines.csv') a on a.carrier = f.carrier group by a.name]]):format(folder))
+    local months = sql("select origin, month, count(*), avg(air_time) from items group by origin, month")
     assert(#airlines == 16 and #months == 36)
     return true
   end,

@@ -40,4 +40,14 @@ struct MaterialisingTests {
         #expect(try store.query(predicate).count() == (Self.count + 5) / 9)
         #expect(store.columns.table.column(field)?.encoding == .codes)
     }
+
+    @Test("a column that was read stays as it is until something changes")
+    func viewsStay() throws {
+        let folder = try StoreFolder()
+        let store = try mappedStore(folder)
+        let field = try #require(store.existingField(named: "shelf"))
+        let first = try #require(store.columns.materialise(field)).encoding
+        #expect(first == .codes)
+        #expect(try #require(store.columns.materialise(field)).encoding == first)
+    }
 }

@@ -1,9 +1,11 @@
 import ColumnEngine
+import Foundation
 import Items
 import Lua
 import PropertyList
 import Scripting
 import SharedItems
+import Synchronization
 import TestSupport
 import Testing
 
@@ -150,5 +152,73 @@ struct SharedReadsTests {
             for name in declared { #expect(members[name] != nil, "\(type).\(name)") }
         }
         embedding.end()
+    }
+
+    @Test(
+        "a statement's",
+        arguments: [
+            "sql('select sum(valueInDollars) from items')", "sql('select name from items where itemKey = ?', 'k')",
+            "for row in sql.each('select * from items order by name limit 1') do break end",
+            "sql('select count(*) from items a join items b on a.name = b.name')",
+            "sql('update items set serialNumber = name where itemKey = ?', 'l')",
+        ])
+    func statements(_ reading: String) throws {
+        let attempts = embedding.run(
+            """
+            local attempts = 0
+            items:transaction(function()
+                attempts = attempts + 1
+                \(reading)
+                items:createItem{ name = "mark" }
+                if attempts == 1 then interfere() end
+            end)
+            return attempts
+            """)
+        #expect(attempts == "2")
+        embedding.end()
+    }
+}
+
+/// Two hosts that read a sum of all and change a summand of their own, at once.
+@Suite(
+    "Statements of two hosts", .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"))
+struct SharedSumTests {
+    /// The number of transactions of each; `CUBBY_ROUNDS` has that of a long trial.
+    private static let rounds = Project.environment("CUBBY_ROUNDS").flatMap { Int($0) } ?? 25
+
+    @Test("are serializable: no two transactions read the same sum")
+    func serializable() throws {
+        let server = try PostgresServer()
+        let address = try SharedAddress(server.url())
+        try SharedSchema.initialize(address)
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "owner"))
+        for key in ["0", "1"] { try store.createItem(ItemFields(name: "summand", itemKey: key)) }
+        try store.commit()
+        let read = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: 2) { host in
+            guard
+                let embedding = try? Embedding(
+                    server.folder.file("\(host)"),
+                    { options in
+                        options.persistence = { _ in SharedPersistence(address, hostName: "host \(host)") }
+                    })
+            else { return }
+            embedding.host.launch()
+            let sums = embedding.run(
+                """
+                local sums = {}
+                for round = 1, \(Self.rounds) do
+                  items:transaction(function()
+                    sums[round] = sql("select sum(valueInDollars) s from items")[1].s
+                    sql("update items set valueInDollars = valueInDollars + 1 where itemKey = ?", "\(host)")
+                  end, { retries = 1000 })
+                end
+                return table.concat(sums, " ")
+                """)
+            if sums.hasPrefix("error") { Issue.record("\(sums)") }
+            read.withLock { $0 += sums.split(separator: " ").compactMap { Int($0) } }
+            embedding.end()
+        }
+        #expect(read.withLock { $0.sorted() } == Array(0..<2 * Self.rounds))
     }
 }
