@@ -53,7 +53,7 @@ enum FieldsBinding {
                 rows[place + 1] = .table(
                     host.state.makeTable([
                         "field": field.name, "kind": field.kind,
-                        "declared": declaration != nil || field.isOfEveryItem,
+                        "declared": declaration.map { !$0.isFree } ?? field.isOfEveryItem,
                         "format": declaration?.format?.text, "constraints": declaration?.restrictions ?? [],
                         "count": field.count, "misfits": field.misfits, "desc": declaration?.summary,
                     ]))

@@ -41,3 +41,26 @@ db:execute("insert into t values(?, ?)", { lamp.bought, lamp.seen })
 for row in db:rows("select a, b from t") do print(row.a, row.b) end
 -- expect: 2024-03-01	2024-02-29T17:30:00Z
 db:close()
+
+-- A column of days is one of days, and its field as free as before: nothing is cut, nothing refused.
+fs.write(tmp .. "bought.csv", "name,when,checked\nVase,2019-03-02,2020-01-01T00:00:00Z\nRug,2001-04-18,2020-01-01T10:00:00Z\n")
+items:import(tmp .. "bought.csv")
+local vase = items:query("name == 'Vase'"):first()
+print(vase.when, vase.checked, vase.when == date("2019-03-02"))
+-- expect log: tmp/bought.csv: when, checked date; other columns are text
+-- expect: 2019-03-02	2020-01-01 00:00:00 +0000	true
+for _, field in ipairs(items:fields()) do
+  if field.field == "when" then print(field.kind, field.format, field.declared, field.misfits) end
+end
+-- expect: date	day	false	0
+vase.when = date("2019-03-02T17:30:00Z")
+print(vase.when, sql("select \"when\" d from items where name in ('Vase', 'Rug') order by 1 desc")[1].d)
+-- expect: 2019-03-02 17:30:00 +0000	2019-03-02 17:30:00
+vase.when = "unknown"
+print(vase.when, items:query("name == 'Rug'"):first().when)
+-- expect: unknown	2001-04-18
+items:undo()
+items:undo()
+items:undo()
+print(#items:query("when != nil"), items:fields()[#items:fields()].field == "when")
+-- expect: 0	false

@@ -31,7 +31,7 @@ public struct FieldDeclaration: Sendable, Hashable {
 
     /// How people and files get a field's values.
     public enum Format: Sendable, Hashable {
-        /// A date without a time and a zone.
+        /// A date without a time and a zone. In a field of any kind a date is one if it is the beginning of a day in UTC.
         case day
         /// A number with two decimals.
         case money
@@ -62,6 +62,12 @@ public struct FieldDeclaration: Sendable, Hashable {
 
     /// Creates the declaration of a field's kind alone.
     public init(_ name: String, _ kind: Kind = .any) { (self.name, self.kind) = (name, kind) }
+
+    /// A free field whose dates people see as days.
+    package init(daysOf name: String) { (self.name, kind, format) = (name, .any, .day) }
+
+    /// Whether nothing is said but how people see the values: the field is as free as one that is not declared.
+    package var isFree: Bool { self == FieldDeclaration(daysOf: name) }
 }
 
 extension FieldDeclaration.Kind {
@@ -263,7 +269,7 @@ extension FieldDeclaration {
             throw error("least and most are for strings, numbers and dates")
         }
         switch format {
-        case .day?: if result.kind != .date { throw error("the format day is for dates") }
+        case .day?: if result.kind != .date, result.kind != .any { throw error("the format day is for dates") }
         case .pattern(let pattern)?:
             if result.kind != .date { throw error("the format \(pattern.quoted()) is for dates") }
             do throws(DatePatternError) {

@@ -128,6 +128,10 @@ package enum ItemFileFormat: String, Sendable, CaseIterable {
 
     /// Whether it has cells in columns, which are texts.
     var isTable: Bool { self == .csv || self == .tsv }
+
+    /// Whether a date without a time is a day: other formats have moments alone.
+    var hasDays: Bool { isTable || self == .xlsx || self == .ods }
+
     /// Whether files of the format are written, too.
     package var isWritten: Bool { self != .xlsx && self != .ods }
 

@@ -49,6 +49,7 @@ struct ItemImporter {
             if merger.report.total > 0 { try ImportedNames(options, row.names, path).check() }
             remarkTitle(row, merger)
             var report = try merger.finish(row)
+            declareDays(of: row)
             try options.afterRows?(merger.rows, &report)
             return report
         }
@@ -56,6 +57,20 @@ struct ItemImporter {
 }
 
 extension ItemImporter {
+    /// New fields that have days alone are shown as days from now on. They stay free: a date with a time is one.
+    private func declareDays(of row: ImportedRow) {
+        // What is declared of a shared collection is its people's to say.
+        guard options.format.hasDays, store.replica.remote == nil else { return }
+        var declarations = store.declarations
+        for column in row.columns where column.priorKinds?.isEmpty ?? false {
+            guard declarations[column.fieldName] == nil, FieldKinds(store.columns, column.field).kind == .date,
+                store.columns.haveNoTimes(column.field)
+            else { continue }
+            declarations.declare(FieldDeclaration(daysOf: column.fieldName))
+        }
+        store.columns.declare(declarations)
+    }
+
     /// Says that new items have no name, and which columns it could be.
     private func remarkTitle(_ row: ImportedRow, _ merger: ItemMerger) {
         let title = ItemField(rawValue: 0)

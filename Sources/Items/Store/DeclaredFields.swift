@@ -136,7 +136,7 @@ extension ItemStore {
         let sorted = names.sorted { $0 < $1 }
         if !columns.hasDeclarations { return sorted }
         let known = NameSet(sorted)
-        let declared = columns.declarations.all.map(\.name).filter(known.contains)
+        let declared = columns.declarations.all.filter { !$0.isFree }.map(\.name).filter(known.contains)
         let first = NameSet(declared)
         return declared + sorted.filter { !first.contains($0) }
     }
@@ -169,7 +169,7 @@ extension ItemStore {
 extension FieldDeclaration {
     /// What the field is, and what is declared of it: `what it cost: a real, at least 0.0.`
     package var documentation: String {
-        let what = summary.map { VisibleText.line($0.shortened(to: 2000)) } ?? "A declared field"
+        let what = summary.map { VisibleText.line($0.shortened(to: 2000)) } ?? (isFree ? "A field" : "A declared field")
         return "\(what): \(constraints)."
     }
 
@@ -240,7 +240,7 @@ package struct FieldSummary: Sendable {
             }
         }
         add("field", isAlways: true) { $0.name }
-        add("kind", isAlways: true) { $0.kind + ($0.declaration == nil && !$0.isOfEveryItem ? " (free)" : "") }
+        add("kind", isAlways: true) { $0.kind + ($0.declaration?.isFree ?? !$0.isOfEveryItem ? " (free)" : "") }
         add("format") { $0.declaration?.format?.text ?? "" }
         add("declared") { $0.declaration?.restrictions.joined(separator: ", ") ?? "" }
         add("count", isNumber: true, isAlways: true) { String($0.count) }
@@ -263,8 +263,9 @@ extension ItemStore {
         names += columns.fieldNames.filter { known[ExactText($0)] != nil && !listed.contains($0) }
         return names.map { name in
             let declaration = declarations[name]
+            let declared = declaration.flatMap { $0.isFree ? nil : $0.kind }
             let own = schema.field(named: name).map { FieldDeclaration.Kind($0.kind.kind) }
-            let kind = (declaration?.kind ?? own)?.rawValue ?? known[ExactText(name)]?.kind.rawValue ?? "string"
+            let kind = (declared ?? own)?.rawValue ?? known[ExactText(name)]?.kind.rawValue ?? "string"
             let misfits = declaration.map { columns.unfitting(columns.field(named: $0.name)).count } ?? 0
             return FieldSummary(
                 name: name, kind: kind, declaration: declaration, isOfEveryItem: schema.has(name),
