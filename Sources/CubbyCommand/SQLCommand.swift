@@ -37,6 +37,9 @@ struct SQLCommand: ParsableCommand {
             valueName: "name=value"))
     var param: [String] = []
 
+    @Flag(help: "Show what a change would change, and change nothing.")
+    var dryRun = false
+
     @Argument(help: ArgumentHelp("The statement, or - for standard input.", valueName: "text"))
     var text: String
 
@@ -68,7 +71,8 @@ struct SQLCommand: ParsableCommand {
         }
         let words = param.map(SQLParameter.init).flatMap { [$0.name, $0.kind.rawValue, $0.value] }
         try ScriptSession(
-            host, source: .work(work), arguments: [statement, format.rawValue] + words, staysAtPrompt: false
+            host, source: .work(work), arguments: [statement, format.rawValue, dryRun ? "dry" : ""] + words,
+            staysAtPrompt: false
         ).run()
     }
 
@@ -99,7 +103,8 @@ struct SQLCommand: ParsableCommand {
 
     /// The chunk, as a script would write it.
     private static let chunk = """
-        local text, format, words = ..., select(2, ...), { select(3, ...) }
+        local text, format, dry = ...
+        local words = { select(4, ...) }
         local named, numbered, count = {}, {}, 0
         for place = 1, #words, 3 do
             local name, value = words[place], words[place + 2]
@@ -109,12 +114,20 @@ struct SQLCommand: ParsableCommand {
             if number then numbered[number], count = value, count + 1 end
         end
         local rows
-        if count > 0 then
-            rows = sql(text, table.unpack(numbered, 1, count))
-        elseif #words > 0 then
-            rows = sql(text, named)
+        local function run()
+            if count > 0 then
+                rows = sql(text, table.unpack(numbered, 1, count))
+            elseif #words > 0 then
+                rows = sql(text, named)
+            else
+                rows = sql(text)
+            end
+        end
+        if dry == "dry" then
+            local diff = items:dryRun(run)
+            if math.type(rows) then return diff end
         else
-            rows = sql(text)
+            run()
         end
         if math.type(rows) or format == "table" then return rows end
         rows:export("-", { format = format })
@@ -127,8 +140,7 @@ struct SQLCommand: ParsableCommand {
             let text = "\(Int(clamping: count).counted("item")) changed"
             return format == .table ? Report.line(text) : host.inform(text)
         }
-        guard case .rows(let rows) = host.inspect(result) else { return }
-        guard format == .table else {
+        if case .rows(let rows) = host.inspect(result), format != .table {
             if StandardStream.error.isTerminal { host.inform(rows.count.counted("row")) }
             return
         }

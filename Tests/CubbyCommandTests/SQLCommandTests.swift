@@ -72,6 +72,13 @@ struct SQLCommandTests {
         #expect(output.stdout == "t,v\r\n\(row)\r\n", "\(output.stderr)")
     }
 
+    @Test("a dry run shows what would change, and changes nothing; rows are those of the statement")
+    func dryRun() throws {
+        let shown = try program("sql", "--dry-run", "delete from items where room = 'Attic'")
+        #expect(shown.status == .exited(0) && shown.stdout.contains("Lamp"), "\(shown.stdout)\(shown.stderr)")
+        #expect(try program("sql", "select count(*) n from items", "--format", "csv", "--dry-run").stdout == "n\r\n3\r\n")
+    }
+
     @Test("a change is saved, and says how many")
     func changes() throws {
         let changed = try program("sql", "update items set room = 'Cellar' where room is not null")

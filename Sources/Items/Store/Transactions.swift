@@ -320,13 +320,43 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     /// The moved items.
     package var moved: [Move] = []
 
-    /// `2 inserted, 1 removed, 3 fields changed, 0 moved`.
+    /// The field that an item is named by; nil for none.
+    private let title: String?
+    /// The number of changes that ``description`` has one by one.
+    private static let shown = 10
+
+    /// `2 inserted, 1 removed, 3 fields changed, 0 moved`, then the first changes, each in a line.
     package var description: String {
-        "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
+        let counts =
+            "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
             + "\(updated.count.word("field")) changed, \(moved.count) moved"
+        var lines = inserted.prefix(Self.shown).map { "+ \(name(of: $0))" }
+        lines += removed.prefix(Self.shown).map { "- \(name(of: $0))" }
+        lines += updated.prefix(Self.shown).map { update in
+            let (old, new) = (FieldValidation.describe(update.old), FieldValidation.describe(update.new))
+            return "  \(Self.label(update.name, update.itemKey)): \(Self.line(update.field)) \(old) → \(new)"
+        }
+        lines += moved.prefix(Self.shown).map { "  \(Self.label($0.name, $0.itemKey)): \($0.from + 1) → \($0.to + 1)" }
+        let rest = inserted.count + removed.count + updated.count + moved.count - min(lines.count, Self.shown)
+        return
+            ([counts] + lines.prefix(Self.shown).map(VisibleText.line)
+            + (rest > 0 ? ["  and \(rest.grouped) more"] : []))
+            .joined(separator: "\n")
     }
 
+    private func name(of fields: ItemFields) -> String {
+        guard let title, case .string(let name)? = fields.values[title] else {
+            return Self.label("", fields.itemKey ?? "")
+        }
+        return Self.label(name, fields.itemKey ?? "")
+    }
+
+    private static func label(_ name: String, _ key: String) -> String { line(name.isEmpty ? key : name) }
+
+    private static func line(_ text: String) -> String { VisibleText.line(text.shortened(to: 60)) }
+
     init(_ store: ColumnStore, _ changes: ArraySlice<Change>) {
+        title = store.titleField.map { store.name(of: $0) }
         var insertedRows: [UInt32] = []
         var isInserted: Set<UInt32> = []
         var removedRows: [UInt32] = []

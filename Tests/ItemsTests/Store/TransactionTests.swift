@@ -112,7 +112,10 @@ struct TransactionTests {
         #expect(diff.updated.map { "\($0.itemKey).\($0.field)" } == ["key 0.name"])
         #expect(diff.updated.first?.old == .string("item 0") && diff.updated.first?.new == .string("newer"))
         #expect(diff.moved.count == 1)
-        #expect(diff.description == "1 inserted, 1 removed, 1 field changed, 1 moved")
+        let counts = "1 inserted, 1 removed, 1 field changed, 1 moved"
+        #expect(diff.description == "\(counts)\n+ made\n- item 1\n  newer: name \"item 0\" → \"newer\"\n  newer: 1 → 2")
+        let many = try store.dryRun { for item in store.allItems + store.allItems { try item.setValueInDollars(3) } }
+        #expect(many.description.hasSuffix("\n  and \(many.updated.count - 10) more") == (many.updated.count > 10))
         #expect(try store.records == before)
         #expect(!store.isInTransaction && !store.hasUncommittedChanges)
         #expect(throws: Failure.self) { try store.dryRun { throw Failure() } }
