@@ -15,9 +15,9 @@ public final class CSVReader {
     package static let chunkSize = 65536
 
     /// The number of the last row from 1, including the header.
-    package private(set) var row = 0
+    @exclusivity(unchecked) package private(set) var row = 0
     /// The current line from 1.
-    public private(set) var line = 1
+    @exclusivity(unchecked) public private(set) var line = 1
 
     private let options: CSVOptions
     private let recovers: Bool
@@ -25,16 +25,16 @@ public final class CSVReader {
     private let hasComments: Bool
     private let source: Source
     private let chunk: UnsafeMutablePointer<UInt8>
-    private var position = 0
-    private var filled = 0
-    private var atEnd = false
-    private var started = false
-    private var skipsLineFeed = false
+    @exclusivity(unchecked) private var position = 0
+    @exclusivity(unchecked) private var filled = 0
+    @exclusivity(unchecked) private var atEnd = false
+    @exclusivity(unchecked) private var started = false
+    @exclusivity(unchecked) private var skipsLineFeed = false
     private var headerRow: CSVRow?
     /// The line on which the last row begins, from 1.
-    package private(set) var startLine = 1
+    @exclusivity(unchecked) package private(set) var startLine = 1
     /// The lines that are comments, so far.
-    package private(set) var comments = 0
+    @exclusivity(unchecked) package private(set) var comments = 0
     private var recovery = CSVRecovery()
     /// Whether a byte ends the scan of a bare cell, or of a quoted one.
     private let stopsBare: [Bool]

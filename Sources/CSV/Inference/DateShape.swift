@@ -9,12 +9,12 @@ package enum DateText {
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
             year > 0 || text.count > 10, let days = days(year, month, day)
         else { return nil }
-        if text.count == 10 { return PropertyListDate(secondsSince1970: days * 86400, fraction: "") }
+        if text.count == 10 { return PropertyListDate(wholeSecondsSince1970: days * 86400) }
         guard text.count >= 20, text[10] == UInt8(ascii: "T"), text[text.count - 1] == UInt8(ascii: "Z"),
             let time = time(text, 11)
         else { return nil }
         let whole = days * 86400 + time
-        if text.count == 20 { return PropertyListDate(secondsSince1970: whole, fraction: "") }
+        if text.count == 20 { return PropertyListDate(wholeSecondsSince1970: whole) }
         let count = text.count - 21
         guard text[19] == UInt8(ascii: "."), count > 0, text[text.count - 2] != UInt8(ascii: "0"),
             text[20..<20 + count].allSatisfy(\.isDigit)
@@ -166,7 +166,7 @@ package struct DateStyle: Hashable, Sendable {
         let orders: [Order] = parts.shape.separator == UInt8(ascii: ".") ? [.dayFirst, .yearFirst] : Order.allCases
         let days = orders.compactMap(parts.days)
         return !days.isEmpty
-            && days.allSatisfy { PropertyListDate(secondsSince1970: $0 * 86400 + parts.seconds, fraction: "") == date }
+            && days.allSatisfy { PropertyListDate(wholeSecondsSince1970: $0 * 86400 + parts.seconds) == date }
     }
 
     /// The pattern in Unicode's notation; as it was given.
@@ -191,6 +191,6 @@ package struct DateStyle: Hashable, Sendable {
     package func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
         if let given { return text.count <= 256 ? given.date(String(decoding: text, as: UTF8.self)) : nil }
         guard let parts = DateShape.Parts(text), parts.shape == shape, let days = parts.days(order) else { return nil }
-        return PropertyListDate(secondsSince1970: days * 86400 + parts.seconds, fraction: "")
+        return PropertyListDate(wholeSecondsSince1970: days * 86400 + parts.seconds)
     }
 }

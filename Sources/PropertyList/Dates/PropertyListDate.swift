@@ -213,6 +213,11 @@ extension StringProtocol {
 }
 
 extension PropertyListDate {
+    /// Creates a date from whole seconds since 1970.
+    package init(wholeSecondsSince1970 whole: Int) {
+        self.init(secondsSinceReferenceDate: Double(whole - Int(Self.unixEpochOffset)))
+    }
+
     /// Creates a date from whole seconds since 1970 and decimal digits of a fraction: the nearest one.
     package init(secondsSince1970 whole: Int, fraction digits: some StringProtocol) {
         self.init(secondsSinceReferenceDate: DecimalParts.value(whole - Int(Self.unixEpochOffset), digits))
