@@ -27,7 +27,7 @@ extension String {
     private var startsWithVowelSound: Bool {
         let lowered = lowercased()
         // Pronounced "you" or spelled out: `a URL`, `a UUID`, `an XML file`.
-        if ["uni", "use", "usa", "uu", "url", "utf", "uid", "one"].contains(where: lowered.hasPrefix) { return false }
+        if ["uni", "use", "usa", "uu", "url", "utf", "ui", "one"].contains(where: lowered.hasPrefix) { return false }
         if ["XML", "HTML", "NS", "SVG", "LRU", "hour", "honest"].contains(where: hasPrefix) { return true }
         return lowered.first.map { "aeiou".contains($0) } ?? false
     }

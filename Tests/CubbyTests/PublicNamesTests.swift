@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A program that imports Foundation and `Lua` beside `Cubby` can use each public type by its plain name: a name that
-/// both have does not compile here.
+/// both have does not compile here. The coders of property lists alone are named with their module.
 @Suite("Public names beside Foundation's") struct PublicNamesTests {
     static let cubby: [Any.Type] = [CubbyVersion.self]
 
@@ -88,6 +88,8 @@ import Testing
         PropertyListFile.self,
         PropertyListFinding.self, PropertyListFormat.self, PropertyListLimits.self, (any PropertyListOutput).self,
         (any PropertyListScratch).self, PropertyListStorage.self, PropertyListValue.self,
+        // Foundation's names on purpose: they are its coders' counterparts.
+        PropertyList.PropertyListDecoder.self, PropertyList.PropertyListEncoder.self,
     ]
 
     // REPL
