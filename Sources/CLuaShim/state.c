@@ -33,6 +33,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->callbacks = *callbacks;
     host->owner = owner;
     host->limit = limit;
+    clua_set_calm(host);
     host->finalizerHint = "";
     host->hook = clua_hook;
     host->debugger.calls = &clua_debugger_functions;

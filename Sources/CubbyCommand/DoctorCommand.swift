@@ -41,6 +41,7 @@ struct DoctorCommand: ParsableCommand {
         lines.append(
             ("memory", pressure.map { "warnings from the \($0.origin.rawValue) (\($0.path))" } ?? "no warnings"))
         if pressure == nil { advice.append("Memory warnings need a kernel with pressure stall information (psi=1).") }
+        lines.append(("script memory", describeMemory()))
         lines.append(("terminal", describeTerminal()))
         let tar = System.find("tar")
         lines.append(("tar", tar ?? "missing"))
@@ -150,6 +151,14 @@ struct DoctorCommand: ParsableCommand {
                 "Scripts are held by the path fence alone; --require-sandbox refuses to run them here. Landlock needs Linux 5.13 or newer, with landlock in /sys/kernel/security/lsm."
             )
         }
+    }
+
+    private func describeMemory() -> String {
+        guard let memory = MachineMemory.find(), let limit = Setting.memoryLimit.standard else {
+            return "no limit by default: the system does not tell how much memory there is"
+        }
+        return
+            "\(limit) MB by default, three quarters of the \(memory.origin.rawValue)'s \(memory.bytes >> 20) MB; --memory-limit sets another, or 0 for none"
     }
 
     private func describeTerminal() -> String {

@@ -84,7 +84,11 @@ struct HostOptions: ParsableArguments {
     var durability: CommitDurability?
 
     // A value may begin with a sign, so that an error reports the value rather than a missing one.
-    @Option(parsing: .unconditional, help: ArgumentHelp("The memory limit of Lua, in megabytes.", valueName: "mb"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The memory limit of scripts, in megabytes; 0 for none (default: three quarters of the machine's memory, or of the control group's).",
+            valueName: "mb"))
     var memoryLimit: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("The time limit of a script, in seconds.", valueName: "s"))

@@ -63,15 +63,16 @@ struct SettingsInForce {
             default: nil
             }
         let text = wanted.map(Self.text) ?? ""
-        let limit = value.text.flatMap(Double.init) ?? .infinity
-        guard setting == .timeLimit || setting == .memoryLimit, setting.accepts(text), let wanted, wanted <= limit
+        let limit = setting.limit(value.text)
+        guard setting == .timeLimit || setting == .memoryLimit, setting.accepts(text),
+            case let wanted = setting.limit(text), wanted <= limit
         else {
             let reason =
                 switch setting {
                 case .durability, .logLevel: "preferences lower limits, and nothing else"
                 case _ where !setting.accepts(text): "it takes \(setting.range)"
                 case .timeLimit, .memoryLimit:
-                    "it may only lower the limit, and \(value.text ?? "none")\(setting.unit) applies"
+                    "it may only lower the limit, and \(value.shown) applies"
                 }
             remarks.append("the preference \(setting.rawValue) of \(container.displayPath) is passed over: \(reason)")
             return
@@ -102,7 +103,8 @@ struct SettingsInForce {
     }
 
     var timeLimit: Double? { text(of: .timeLimit).flatMap(Double.init) }
-    var memoryLimit: Int? { text(of: .memoryLimit).flatMap { Int($0) } }
+    /// In megabytes; nil for no limit.
+    var memoryLimit: Int? { text(of: .memoryLimit).flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
     var durability: CommitDurability { text(of: .durability).flatMap { CommitDurability(rawValue: $0) } ?? .process }
     var logLevel: Logger.Level { text(of: .logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info }
 
@@ -111,7 +113,7 @@ struct SettingsInForce {
 
 extension SettingsInForce.Value {
     /// The value with its unit.
-    var shown: String { text.map { $0 + setting.unit } ?? "none" }
+    var shown: String { text.flatMap { setting.isNone($0) ? nil : $0 + setting.unit } ?? "none" }
 }
 
 /// A setting of `cubby config`, named as its option.
@@ -127,7 +129,7 @@ enum Setting: String, CaseIterable {
     var range: String {
         switch self {
         case .timeLimit: "seconds above 0"
-        case .memoryLimit: "megabytes from 1 to 1000000"
+        case .memoryLimit: "megabytes from 1 to \(Self.mostMemory), or 0 for no limit"
         case .durability: CommitDurability.allValueStrings.joined(separator: " or ")
         case .logLevel: Logger.Level.allValueStrings.joined(separator: ", ")
         }
@@ -141,10 +143,15 @@ enum Setting: String, CaseIterable {
         }
     }
 
+    /// The largest memory limit in megabytes.
+    private static let mostMemory = 1_000_000
+
     /// The default value; nil for no limit.
     var standard: String? {
         switch self {
-        case .timeLimit, .memoryLimit: nil
+        case .timeLimit: nil
+        case .memoryLimit:
+            MachineMemory.find().map { "\(min(max($0.limitOfScripts >> 20, 1), Self.mostMemory))" }
         case .durability: CommitDurability.process.rawValue
         case .logLevel: Logger.Level.info.rawValue
         }
@@ -153,10 +160,18 @@ enum Setting: String, CaseIterable {
     func accepts(_ text: String) -> Bool {
         switch self {
         case .timeLimit: Double(text).map { $0 > 0 && $0.isFinite } ?? false
-        case .memoryLimit: Int(text).map { (1...1_000_000).contains($0) } ?? false
+        case .memoryLimit: Int(text).map { (0...Self.mostMemory).contains($0) } ?? false
         case .durability: CommitDurability(rawValue: text) != nil
         case .logLevel: Logger.Level(rawValue: text) != nil
         }
+    }
+
+    /// Whether a value stands for no limit.
+    func isNone(_ text: String) -> Bool { self == .memoryLimit && Int(text) == 0 }
+
+    /// A limit's value as a number; infinity for none.
+    func limit(_ text: String?) -> Double {
+        text.flatMap { isNone($0) ? nil : Double($0) } ?? .infinity
     }
 }
 

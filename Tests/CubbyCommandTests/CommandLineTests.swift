@@ -232,7 +232,7 @@ struct CommandLineTests {
             Ending(["-e", "timer.after(0, function() os.exit(6) end) app:run()"], 6, ""),
             Ending(["--no-such-option"], 64, "no-such-option"),
             Ending(["run"], 64, "file"),
-            Ending(["--memory-limit", "0", "-e", "return"], 64, "--memory-limit"),
+            Ending(["--memory-limit", "1000001", "-e", "return"], 64, "--memory-limit"),
             Ending(["--time-limit", "never", "-e", "return"], 64, "never"),
             Ending(["--log-level", "loud", "-e", "return"], 64, "loud"),
             Ending(["run", "/no/such/script.lua"], 74, "No such file or directory"),

@@ -111,6 +111,25 @@ struct ConfigTests {
         #expect(notes.contains { $0.hasSuffix("preferences lower limits, and nothing else") }, "\(notes)")
     }
 
+    @Test("scripts have a memory limit if nothing else is said; 0 is none, and no preference takes it away")
+    func memoryLimit() throws {
+        let standard = try row("memory-limit")
+        try #require(standard.count == 4 && standard[2] == "MB" && standard[3] == "default", "\(standard)")
+        #expect(try program("doctor").stdout.contains("\(standard[1]) MB by default, three quarters of the "))
+        #expect(try row("memory-limit", "--memory-limit", "0") == ["memory-limit", "none", "command", "line"])
+        #expect(try program("-e", "defaults:set('memory-limit', 0)").status == .exited(0))
+        #expect(try row("memory-limit") == standard)
+        #expect(
+            try program("config").stdout.contains("it may only lower the limit, and \(standard[1]) MB applies"))
+        try configure("set", "memory-limit", "0")
+        #expect(try row("memory-limit") == ["memory-limit", "none", "config"])
+        _ = try program("-e", "defaults:set('memory-limit', 16)")
+        #expect(try row("memory-limit") == ["memory-limit", "16", "MB", "preference"])
+        try configure("set", "memory-limit", "default")
+        #expect(try row("memory-limit") == ["memory-limit", "16", "MB", "preference"])
+        #expect(try program("-e", "local s = ('x'):rep(1 << 26)").stderr.contains("memory"))
+    }
+
     @Test("preferences grant nothing") func preferredGrants() throws {
         _ = try program(
             "-e", "defaults:set('grants', { { grant = 'read', path = '/' } }) defaults:set('allow-run', true)")

@@ -19,6 +19,29 @@ import Testing
         #expect(second != nil)
     }
 
+    @Test("small blocks alone are told of near the limit, and refused at it")
+    func smallBlocks() throws {
+        let fixture = try Fixture(limits: LuaLimits(memory: 4_000_000))
+        defer { fixture.state.close() }  // its handler holds the fixture
+        var used: [Int] = []
+        fixture.state.interruptHandler = { [state = fixture.state] reasons in
+            if reasons.contains(.memory) { used.append(state.memory.used) }
+            return .resume
+        }
+        // A chain of tables, none of which grows.
+        let error = #expect(throws: LuaError.self) {
+            try fixture.run("local chain while true do chain = { chain } end")
+        }
+        #expect(error?.kind == .memory)
+        #expect(fixture.state.memory.used <= 4_000_000)
+        try #require(!used.isEmpty)
+        #expect((3_000_000...3_100_000).contains(used[0]), "\(used)")
+        fixture.state.collectGarbage()
+        let told = used.count
+        #expect(throws: LuaError.self) { try fixture.run("local chain while true do chain = { chain } end") }
+        #expect(used.count > told)
+    }
+
     @Test("a thousand errors across Swift leak nothing") func errorsDoNotLeak() throws {
         let tally = Counter.Tally()
         do {

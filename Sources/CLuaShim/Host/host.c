@@ -4,6 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Sets the use below which a small block needs no check of the limit: without a limit, any. */
+void clua_set_calm(clua_host *host) {
+    size_t pressing = host->limit / 8 * 6;
+    if (host->failAt || host->pressed) host->calm = 0;
+    else if (!host->limit) host->calm = SIZE_MAX;
+    else host->calm = pressing > CLUA_POOL_LARGEST ? pressing - CLUA_POOL_LARGEST : 0;
+}
+
 /* Interrupts at three quarters and seven eighths of the limit, so that the host collects garbage at the next
  * instruction and drops caches before a script is refused memory. */
 static void watch_limit(clua_host *host) {
@@ -14,7 +22,10 @@ static void watch_limit(clua_host *host) {
         clua_interrupt(host, CLUA_INTERRUPT_MEMORY);
     } else if (level == 0 && host->pressed) {
         host->pressed = host->used < eighth * 5 ? 0 : 1;
+    } else {
+        return;
     }
+    clua_set_calm(host);
 }
 
 /* Whether a growth exceeds the limit. Never in a finalizer: Lua calls it once, and if its stack could not grow, it
@@ -60,10 +71,11 @@ void *clua_allocate(void *ud, void *block, size_t osize, size_t nsize) {
     }
     if (block) return resize(host, block, osize, nsize);
     /* For a new block, osize is a type tag. */
-    void *result = host->limit || host->failAt ? NULL : clua_pool_new(&host->pool, nsize);
+    void *result = host->used >= host->calm ? NULL : clua_pool_new(&host->pool, nsize);
     if (!result) return resize(host, NULL, 0, nsize);
     host->allocations += host->enforce != 0;
-    count_used(host, nsize);
+    host->used += nsize;
+    if (host->used > host->peak) host->peak = host->used;
     return result;
 }
 
@@ -74,7 +86,12 @@ void *clua_owner(lua_State *L) { return host_of(L)->owner; }
 size_t clua_used(const clua_host *host) { return host->used; }
 size_t clua_peak(const clua_host *host) { return host->peak; }
 size_t clua_limit(const clua_host *host) { return host->limit; }
-void clua_set_limit(clua_host *host, size_t bytes) { host->limit = bytes; }
+
+void clua_set_limit(clua_host *host, size_t bytes) {
+    host->limit = bytes;
+    clua_set_calm(host);
+}
+
 int clua_depth(const clua_host *host) { return depth_of(host); }
 size_t clua_live_objects(const clua_host *host) { return host->live; }
 void clua_collect(clua_host *host) { lua_gc(host->main, LUA_GCCOLLECT); }
@@ -84,6 +101,7 @@ unsigned long clua_fail_allocation(clua_host *host, unsigned long n, unsigned lo
     host->allocations = 0;
     host->failAt = n;
     host->failures = count;
+    clua_set_calm(host);
     return counted;
 }
 

@@ -93,6 +93,7 @@ struct clua_host {
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     clua_pool pool;
     size_t used, peak, limit;
+    size_t calm; /* the use below which a small block is not checked (host.c) */
     int enforce;
     int pressed; /* the reported level of use: 1 three quarters, 2 seven eighths */
     int denied; /* whether a value of the host was refused, and no error tells the script so far */
@@ -313,6 +314,9 @@ static inline void clua_spend(clua_budget *budget, lua_State *L, size_t cost) {
 static inline void clua_check_stack(lua_State *L) {
     if ((char *)__builtin_frame_address(0) < host_of(L)->stack.limit) luaL_error(L, "C stack overflow");
 }
+
+/* To be called when the limit, or what else is checked of small blocks, has changed. */
+void clua_set_calm(clua_host *host);
 
 /* Whether the host may give scripts this many more bytes. Otherwise the value is refused: something small takes its
  * place, and an error follows before any script sees that. */
