@@ -107,7 +107,8 @@ package enum AppModule: ScriptModule {
         cls.method(
             "beginBackgroundTask",
             ["name": "the task's purpose", "onExpire": .callback("()", "the function to call when time runs out")],
-            doc: "Requests time to finish a task before the process stops; endBackgroundTask ends it.",
+            doc:
+                "Requests time to finish a task before the process stops or ends; endBackgroundTask ends it. At the end it has what --grace gives, 10 s by default; a task that is not ended by then is named in the log.",
             example:
                 "local id = app:beginBackgroundTask(\"upload\", function() log.warning(\"no time left\") end) app:endBackgroundTask(id)"
         ) { (app, name: String, onExpire: LuaFunction?) in
@@ -118,7 +119,8 @@ package enum AppModule: ScriptModule {
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
         ) { (app, id: Int) in app.host.lifeCycle.backgroundTasks.end(id) }
         cls.property(
-            "backgroundTimeRemaining", doc: "Seconds until background tasks expire; math.huge in the foreground.",
+            "backgroundTimeRemaining",
+            doc: "Seconds until background tasks expire, before the stop or at the end; math.huge otherwise.",
             get: { $0.host.lifeCycle.backgroundTasks.deadline.map { max(0, $0.seconds(since: .now())) } ?? .infinity })
     }
 }

@@ -59,7 +59,7 @@ struct ConfigApproveCommand: ParsableCommand {
 /// `cubby config set NAME VALUE`.
 struct ConfigSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set or reset time-limit, memory-limit, durability or log-level.")
+        commandName: "set", abstract: "Set or reset time-limit, memory-limit, grace, durability or log-level.")
 
     @OptionGroup var target: ConfigTarget
 

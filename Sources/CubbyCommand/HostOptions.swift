@@ -75,6 +75,12 @@ struct HostOptions: ParsableArguments {
             "Seconds for background tasks before the process stops (default: 10).", valueName: "s"))
     var backgroundTime: Double?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Seconds for background tasks at the end, after the last save (default: 10).", valueName: "s"))
+    var grace: Double?
+
     @Flag(
         name: .customLong("allow-ffi"),
         help: "Allow require to load C modules, which run outside the sandbox and all limits.")
@@ -135,6 +141,7 @@ struct HostOptions: ParsableArguments {
         }
         let limits: [(Setting, String?)] = [
             (.memoryLimit, memoryLimit.map { "\($0)" }), (.timeLimit, timeLimit.map { "\($0)" }),
+            (.grace, grace.map { "\($0)" }),
         ]
         for (setting, given) in limits {
             if let given, !setting.accepts(given) {
@@ -197,6 +204,7 @@ struct HostOptions: ParsableArguments {
         options.tracesLifeCycle = traceLifecycle
         options.callbackLimit = callbackTime.map(Self.duration) ?? options.callbackLimit
         options.backgroundLimit = backgroundTime.map(Self.duration) ?? options.backgroundLimit
+        options.graceLimit = Self.duration(settings.grace)
         options.allowsRunning = allowRun
         options.acceptsAttachments = true
         // Far above what any stop takes on a slow machine.

@@ -69,7 +69,7 @@ struct SettingsInForce {
         else {
             let reason =
                 switch setting {
-                case .durability, .logLevel: "preferences lower limits, and nothing else"
+                case .grace, .durability, .logLevel: "preferences lower limits, and nothing else"
                 case _ where !setting.accepts(text): "it takes \(setting.range)"
                 case .timeLimit, .memoryLimit:
                     "it may only lower the limit, and \(value.shown) applies"
@@ -84,6 +84,7 @@ struct SettingsInForce {
         switch setting {
         case .timeLimit: options.timeLimit.map(text)
         case .memoryLimit: options.memoryLimit.map { "\($0)" }
+        case .grace: options.grace.map(text)
         case .durability: options.durability?.rawValue
         case .logLevel: options.logLevel?.rawValue
         }
@@ -105,6 +106,7 @@ struct SettingsInForce {
     var timeLimit: Double? { text(of: .timeLimit).flatMap(Double.init) }
     /// In megabytes; nil for no limit.
     var memoryLimit: Int? { text(of: .memoryLimit).flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
+    var grace: Double { text(of: .grace).flatMap(Double.init) ?? Setting.standardGrace }
     var durability: CommitDurability { text(of: .durability).flatMap { CommitDurability(rawValue: $0) } ?? .process }
     var logLevel: Logger.Level { text(of: .logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info }
 
@@ -120,6 +122,7 @@ extension SettingsInForce.Value {
 enum Setting: String, CaseIterable {
     case timeLimit = "time-limit"
     case memoryLimit = "memory-limit"
+    case grace
     case durability
     case logLevel = "log-level"
 
@@ -130,6 +133,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .timeLimit: "seconds above 0"
         case .memoryLimit: "megabytes from 1 to \(Self.mostMemory), or 0 for no limit"
+        case .grace: "seconds from 0 to 3600"
         case .durability: CommitDurability.allValueStrings.joined(separator: " or ")
         case .logLevel: Logger.Level.allValueStrings.joined(separator: ", ")
         }
@@ -137,7 +141,7 @@ enum Setting: String, CaseIterable {
 
     var unit: String {
         switch self {
-        case .timeLimit: " s"
+        case .timeLimit, .grace: " s"
         case .memoryLimit: " MB"
         case .durability, .logLevel: ""
         }
@@ -146,12 +150,16 @@ enum Setting: String, CaseIterable {
     /// The largest memory limit in megabytes.
     private static let mostMemory = 1_000_000
 
+    /// Seconds for background tasks at the end.
+    static let standardGrace = 10.0
+
     /// The default value; nil for no limit.
     var standard: String? {
         switch self {
         case .timeLimit: nil
         case .memoryLimit:
             MachineMemory.find().map { "\(min(max($0.limitOfScripts >> 20, 1), Self.mostMemory))" }
+        case .grace: "\(Int(Self.standardGrace))"
         case .durability: CommitDurability.process.rawValue
         case .logLevel: Logger.Level.info.rawValue
         }
@@ -161,6 +169,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .timeLimit: Double(text).map { $0 > 0 && $0.isFinite } ?? false
         case .memoryLimit: Int(text).map { (0...Self.mostMemory).contains($0) } ?? false
+        case .grace: Double(text).map { $0 >= 0 && $0 <= 3600 } ?? false
         case .durability: CommitDurability(rawValue: text) != nil
         case .logLevel: Logger.Level(rawValue: text) != nil
         }

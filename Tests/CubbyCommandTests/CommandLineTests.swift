@@ -230,6 +230,12 @@ struct CommandLineTests {
             Ending(["-e", "pcall(os.exit, 4) while true do end"], 4, ""),
             Ending(["-e", "coroutine.wrap(function() os.exit(5) end)()"], 5, ""),
             Ending(["-e", "timer.after(0, function() os.exit(6) end) app:run()"], 6, ""),
+            Ending(
+                ["--grace", "0", "-e", "app:beginBackgroundTask('push')"], 1, "background task push: it did not end"),
+            Ending(
+                ["--grace", "0", "-e", "app:beginBackgroundTask('push', function() os.exit(4) end)"], 4,
+                "the background task push has expired: 0 s at the end are over (--grace)"),
+            Ending(["--grace", "-1", "-e", "return"], 64, "seconds from 0 to 3600"),
             Ending(["--no-such-option"], 64, "no-such-option"),
             Ending(["run"], 64, "file"),
             Ending(["--memory-limit", "1000001", "-e", "return"], 64, "--memory-limit"),

@@ -71,6 +71,10 @@ struct ConfigTests {
         #expect(try row("durability") == ["durability", "power", "config"])
         #expect(try row("time-limit", "--time-limit", "90") == ["time-limit", "90", "s", "command", "line"])
         #expect(try row("container") == ["container", Substring(program.container), "CUBBY_CONTAINER"])
+        #expect(try row("grace") == ["grace", "10", "s", "default"])
+        try configure("set", "grace", "0.5")
+        #expect(try row("grace") == ["grace", "0.5", "s", "config"])
+        #expect(try row("grace", "--grace", "0") == ["grace", "0", "s", "command", "line"])
         try configure("set", "time-limit", "default")
         try configure("set", "durability", "unset")
         #expect(try row("time-limit") == ["time-limit", "none", "default"])
@@ -144,6 +148,7 @@ struct ConfigTests {
             (["set", "time-limt", "5"], "did you mean 'time-limit'?"),
             (["set", "colour", "5"], "time-limit, memory-limit"),
             (["set", "time-limit", "0"], "seconds above 0"), (["set", "time-limit", "nan"], "seconds above 0"),
+            (["set", "grace", "3601"], "seconds from 0"), (["set", "grace", "nan"], "seconds from 0"),
             (["set", "memory-limit", "1.5"], "megabytes"), (["set", "durability", "disk"], "process or power"),
             (["set", "log-level", "loud"], "info"), (["grant", "raed", "/"], "did you mean 'read'?"),
             (["grant", "all", "/"], "read, write, run"), (["revoke", "read"], "what was granted"),

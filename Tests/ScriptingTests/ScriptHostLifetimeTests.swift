@@ -26,7 +26,10 @@ struct ScriptHostLifetimeTests {
         weak var items: ItemStore?
         for isEnded in [true, false] {
             do {
-                let embedding = try Embedding(scratch.file("c")) { $0.timeLimit = .seconds(5) }
+                let embedding = try Embedding(scratch.file("c")) {
+                    $0.timeLimit = .seconds(5)
+                    $0.graceLimit = .zero
+                }
                 embedding.host.launch()
                 #expect(embedding.run(script) == "")
                 (host, state, items) = (embedding.host, embedding.host.state, embedding.host.items)

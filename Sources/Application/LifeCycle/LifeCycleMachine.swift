@@ -129,7 +129,7 @@ package struct LifeCycleMachine: Sendable, Hashable {
         state = .notRunning
         hasEnded = true
         return (explicitly ? [.dropRestoration] : [])
-            + [.deliver(.willTerminate), .commit, .save, .enter(.notRunning), .exit]
+            + [.deliver(.willTerminate), .commit, .save, .finishBackgroundTasks, .enter(.notRunning), .exit]
     }
 
     private mutating func cover(_ reason: Overlay, _ event: ApplicationEvent) throws(IllegalTransition)
@@ -214,8 +214,10 @@ package enum LifeCycleAction: Sendable, Hashable {
     case saveRestoration
     /// Drops that state: the user exited explicitly.
     case dropRestoration
-    /// Waits for background tasks to end or expire.
+    /// Waits for background tasks to end or expire before the process stops.
     case runBackgroundTasks
+    /// Waits for them before the process ends, and saves what they have changed.
+    case finishBackgroundTasks
     /// Stops as SIGTSTP does, and returns when continued. `resume` follows.
     case stopProcess
     case exit

@@ -99,6 +99,12 @@ package struct HookFailure {
     package let event: String
     package let error: LuaError
     package let time: Double
+
+    /// The event of a background task that failed, or whose time was up.
+    static let expiration = "expiration"
+
+    /// What failed, for messages.
+    var subject: String { "the \(event == Self.expiration ? "background task" : "handler") \(title)" }
 }
 
 /// A handler with the statistics of its calls, for display.

@@ -1,4 +1,4 @@
-package import Application
+import Application
 import Logging
 package import Lua
 import PropertyList
@@ -85,77 +85,6 @@ package final class ScriptDelegate {
             table = next
         }
         return names
-    }
-}
-
-/// The tasks of scripts that should finish before the process stops.
-package final class BackgroundTasks {
-    private struct Entry {
-        let name: String
-        let onExpire: LuaFunction?
-        /// The task that began it; nil if no script did. Its failure ends the background task, which would stay
-        /// otherwise.
-        weak var owner: ScriptTask?
-    }
-
-    private let runtime: Runtime
-    /// By number.
-    private var entries: [Int: Entry] = [:]
-    private var lastNumber = 0
-    /// The end of the time in the background; nil in the foreground.
-    package private(set) var deadline: MonotonicTime?
-
-    init(_ runtime: Runtime) { self.runtime = runtime }
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    /// Begins a task of the running code.
-    ///
-    /// - Returns: its number.
-    package func begin(_ name: String, onExpire: LuaFunction?) -> Int {
-        lastNumber += 1
-        entries[lastNumber] = Entry(name: name, onExpire: onExpire, owner: runtime.scheduler.current)
-        return lastNumber
-    }
-
-    package func end(_ number: Int) {
-        entries[number] = nil
-        runtime.loop.poster.wake()
-    }
-
-    /// Ends the tasks of a failed handler, which does not reach the line that would end them.
-    func endAll(of handler: ScriptTask) { entries = entries.filter { $0.value.owner !== handler } }
-
-    /// Ends all tasks, and calls their expiration handlers.
-    func expire() {
-        for (number, task) in entries.sorted(by: { $0.key < $1.key }) {
-            entries[number] = nil
-            guard let function = task.onExpire else { continue }
-            let run = runtime.scheduler.start(function, [], seconds: 1)
-            if case .failure(let error) = runtime.scheduler.finish(run) {
-                runtime.hooks.record(
-                    HookFailure(title: task.name, event: "expiration", error: error, time: LifeCycleEvent.now()))
-            }
-        }
-    }
-
-    /// Waits for the tasks until they have ended, their time is up, or the wait must end.
-    ///
-    /// - Parameters:
-    ///   - limit: their time in seconds.
-    ///   - mustEnd: asked before each turn of the loop.
-    ///   - body: run after the end of all.
-    func wait(seconds limit: Double, unless mustEnd: () -> Bool, then body: () -> Void) {
-        let deadline = MonotonicTime.now().advanced(by: limit)
-        self.deadline = deadline
-        defer { self.deadline = nil }
-        while !isEmpty {
-            let left = deadline.seconds(since: .now())
-            if left <= 0 || mustEnd() { break }
-            runtime.loop.runOnce(timeout: left)
-        }
-        expire()
-        body()
     }
 }
 

@@ -140,7 +140,7 @@ package final class LifeCycle {
 
     private func received(_ signal: UnixSignal) {
         switch signal {
-        case .interrupt: frontEndInterrupt()
+        case .interrupt: if !backgroundTasks.endWait() { frontEndInterrupt() }
         case .stop: handle(.suspend, cause: .sigtstp)
         case .resume: handle(.resume(inForeground: isInForeground), cause: .sigcont)
         case .terminate: endAfterTransaction(.sigterm)
@@ -173,6 +173,7 @@ package final class LifeCycle {
             if status.skipsHandlers, status.exitCode == nil, isHandling {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
+            if backgroundTasks.stopsCode { return scheduler.stopCurrent(TaskScheduler.interruption) }
             if status.exitCode != nil || status.deferredEnd != nil {
                 return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
             }
@@ -275,6 +276,7 @@ package final class LifeCycle {
         case .saveRestoration: restoration.save()
         case .dropRestoration: restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
+        case .finishBackgroundTasks: finishBackgroundTasks(cause, simulated)
         case .stopProcess: stopProcess()
         case .exit:
             status.end(cause)
@@ -291,7 +293,7 @@ package final class LifeCycle {
         let isLimited = callback == .didEnterBackground || callback == .willTerminate
         if isLimited {
             hooks.beginPhase(seconds: options.callbackLimit.inSeconds)
-            service.notify("EXTEND_TIMEOUT_USEC=\(Int((options.callbackLimit.inSeconds + 1) * 1_000_000))")
+            extendTimeout(options.callbackLimit.inSeconds)
         }
         let deadline = isLimited ? hooks.handlersDeadline : nil
         trace(callback, event, isLaunch: isLaunch)
@@ -341,6 +343,25 @@ package final class LifeCycle {
             saver.syncCommitted()
             saver.saveNow(.sigtstp, false)
         }
+    }
+
+    /// The time at the end, after the last save: for the tasks that its handlers have begun, and for all others.
+    private func finishBackgroundTasks(_ cause: LifeCycleCause, _ simulated: Bool) {
+        guard !backgroundTasks.isEmpty else { return }
+        let limit = options.graceLimit.inSeconds
+        extendTimeout(limit + options.callbackLimit.inSeconds)
+        service.notify("STATUS=waiting for background tasks")
+        backgroundTasks.waitAtEnd(seconds: limit, unless: { status.skipsHandlers }) {
+            saver.syncCommitted()
+            runtime.hooks.beginPhase(seconds: options.callbackLimit.inSeconds)
+            status.saveFailure = saver.saveNow(cause, simulated)
+            runtime.hooks.endPhase()
+        }
+    }
+
+    /// Asks the service manager for time, and a second more.
+    private func extendTimeout(_ seconds: Double) {
+        service.notify("EXTEND_TIMEOUT_USEC=\(Int(min((seconds + 1) * 1_000_000, 1e15)))")
     }
 
     /// Drops further Ctrl-Zs before the stop: they mean the same stop.

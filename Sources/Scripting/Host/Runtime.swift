@@ -42,7 +42,7 @@ package struct Runtime {
         hooks.skipsHandlers = { [status] in status.skipsHandlers }
         hooks.hasEnded = { [status] in status.stopsCode }
         hooks.report = { [log, sources] failure in
-            log.report("error in the handler \(failure.title): \(ErrorText.describe(failure.error, sources: sources))")
+            log.report("error in \(failure.subject): \(ErrorText.describe(failure.error, sources: sources))")
         }
         hooks.warn = { [log] text in log.logger.warning("\(text)") }
     }

@@ -72,6 +72,8 @@ public struct ScriptHostOptions: Sendable {
     public var callbackLimit = Duration.seconds(5)
     /// The time for background tasks before they expire and the process stops.
     public var backgroundLimit = Duration.seconds(10)
+    /// The time for background tasks at the end, after the last save, before they expire.
+    public var graceLimit = Duration.seconds(10)
     /// Whether each callback of the life cycle is logged to standard error.
     package var tracesLifeCycle = false
     /// Whether `init.lua` is reloaded when it changes.

@@ -1,6 +1,6 @@
 import Application
 import CPlatform
-package import Lua
+import Lua
 
 /// Runs tasks, suspends them while they wait, and stops them.
 ///
@@ -129,7 +129,7 @@ package final class TaskScheduler {
     }
 
     /// One turn of the loop for waiting code. Code that runs meanwhile belongs to no entry.
-    private func turnLoop(timeout: Double?) {
+    func turnLoop(timeout: Double?) {
         turns.append(stack.count)
         let outer = entry
         entry = nil
@@ -139,6 +139,10 @@ package final class TaskScheduler {
         }
         loop.runOnce(timeout: timeout)
     }
+
+    /// The deadline of all code that runs in a turn for the host itself; nil for none.
+    var commonDeadline: MonotonicTime?
+    private static let waitIsOver = LuaError(.deadline, "stopped: the time for background tasks is over")
 
     /// Runs work that belongs to no entry: life cycle events between two instructions of an entry's code.
     func outsideOfEntries(_ body: () -> Void) {
@@ -264,26 +268,6 @@ package final class TaskScheduler {
     }
 
     // MARK: Waiting
-
-    /// Suspends the calling script.
-    ///
-    /// - Parameters:
-    ///   - call: the waiting binding's call.
-    ///   - register: takes the function that ends the wait, and returns a function that cancels it.
-    /// - Returns: the binding's result.
-    /// - Throws: `cancelled` or `deadline`, when a nested wait is ended by Ctrl-C, the application's end or the
-    ///   script's deadline. Scripts cannot catch it.
-    package func wait(_ call: LuaCall, _ register: @escaping (@escaping () -> Void) -> () -> Void) throws -> LuaResults
-    {
-        try wait(for: call) { resume in register { resume { $0.returnsNothing() } } }
-    }
-
-    /// Suspends the calling script until values arrive, which are the call's results.
-    package func waitForValues(
-        _ call: LuaCall, _ register: @escaping (@escaping ([LuaValue]) -> Void) -> () -> Void
-    ) throws -> LuaResults {
-        try wait(for: call) { resume in register { values in resume { try $0.returns(values: values) } } }
-    }
 
     /// Suspends the calling script until a function arrives that returns the call's results or throws its error.
     func wait(
@@ -437,8 +421,11 @@ package final class TaskScheduler {
     /// The decision for a deadline: the outermost expired task is stopped.
     func stopExpired() -> LuaState.InterruptDecision {
         let now = MonotonicTime.now()
-        guard let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return .resume }
-        return .stop(timeIsUp(), depth: task.depth)
+        if let task = stack.first(where: { $0.deadline.map { $0 <= now } ?? false }) {
+            return .stop(timeIsUp(), depth: task.depth)
+        }
+        guard let commonDeadline, commonDeadline <= now, let task = running.first else { return .resume }
+        return .stop(Self.waitIsOver, depth: task.depth)
     }
 
     /// The error of code whose time is up: the limit is that of the outermost expired task, the line that of the code.
@@ -448,6 +435,7 @@ package final class TaskScheduler {
     private func timeIsUp(_ waiting: ScriptTask? = nil) -> LuaError {
         let now = MonotonicTime.now()
         let expired = (stack + [waiting].compactMap { $0 }).first { $0.deadline.map { $0 <= now } ?? false } ?? waiting
+        if expired?.limit == nil, let commonDeadline, commonDeadline <= now { return Self.waitIsOver }
         return .timeIsUp(
             limit: expired?.limit ?? 0,
             at: waiting?.thread.activeCalls(limit: 16) ?? state.activeCalls(limit: 16))
@@ -463,8 +451,8 @@ package final class TaskScheduler {
     /// The deadline of the state's timer.
     private var armed: MonotonicTime?
 
-    /// The nearest deadline of the running tasks; nil for none.
-    var nearestDeadline: MonotonicTime? { stack.compactMap(\.deadline).min() }
+    /// The nearest deadline of the running code; nil for none.
+    var nearestDeadline: MonotonicTime? { (stack.compactMap(\.deadline) + [commonDeadline].compactMap { $0 }).min() }
 
     // MARK: Long work
 

@@ -37,7 +37,7 @@ struct LifeCycleMachineTests {
     static let home = "sync willResignActive >inactive >background didEnterBackground commit save saveRestoration"
     static let homeFromInactive = "sync >background didEnterBackground commit save saveRestoration"
     static let stop = " tasks >suspended stop"
-    static let end = " willTerminate commit save >notRunning exit"
+    static let end = " willTerminate commit save lastTasks >notRunning exit"
     static let front = "willEnterForeground >inactive >active didBecomeActive"
 
     /// The whole table: situation × event. What is not here is illegal.
@@ -123,6 +123,7 @@ struct LifeCycleMachineTests {
             case .deliver(let callback): callback.rawValue
             case .syncJournal: "sync"
             case .runBackgroundTasks: "tasks"
+            case .finishBackgroundTasks: "lastTasks"
             case .stopProcess: "stop"
             default: "\(step)"
             }
