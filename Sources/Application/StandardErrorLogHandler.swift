@@ -36,6 +36,8 @@ package struct StandardErrorLogHandler: LogHandler {
 
     private let form: Form
     private let processName: String
+    /// The run that the lines are of; nil to leave it out.
+    private let run: String?
     private let sink: Sink
 
     /// - Parameters:
@@ -43,15 +45,17 @@ package struct StandardErrorLogHandler: LogHandler {
     ///   - level: messages below it are dropped.
     ///   - form: if nil, bare when standard error is a terminal.
     ///   - processName: the name in NSLog's form.
+    ///   - run: the run's identifier, for lines that are kept with those of other runs.
     ///   - sink: writes lines; standard error if not given. A line editor substitutes its own, which redraws the line
     ///     below.
     package init(
         label: String, level: Logger.Level = .info, form: Form? = nil, processName: String = ProcessName.current,
-        sink: @escaping Sink = Self.writeToStandardError
+        run: String? = nil, sink: @escaping Sink = Self.writeToStandardError
     ) {
         logLevel = level
         self.form = form ?? Self.fittingForm
         self.processName = processName
+        self.run = run
         self.sink = sink
     }
 
@@ -66,6 +70,13 @@ package struct StandardErrorLogHandler: LogHandler {
         return journal == "\(raw.st_dev):\(raw.st_ino)" ? .journal : .nsLog
     }
 
+    /// Whether the lines of several runs are kept together: in the journal, in a file, or where programs read them.
+    package static func isRetained(_ form: Form) -> Bool {
+        if form.isForPrograms { return true }
+        var raw = stat()
+        return form == .nsLog && fstat(StandardDescriptor.error, &raw) == 0 && raw.st_mode & S_IFMT == S_IFREG
+    }
+
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -78,7 +89,7 @@ package struct StandardErrorLogHandler: LogHandler {
         let fields = all.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)".shortened(to: Self.maximumBytes)) }
         let message = "\(event.message)".shortened(to: Self.maximumBytes)
         if form == .json {
-            let line = JSONLine.text(event.level, message, fields, processName: processName)
+            let line = JSONLine.text(event.level, message, fields, processName: processName, run: run)
             return sink(VisibleText.escaped(line, as: .json) + "\n")
         }
         var head = ""
@@ -88,6 +99,7 @@ package struct StandardErrorLogHandler: LogHandler {
             head = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
         }
         if form == .journal { head = "<\(Self.priority(event.level))>" }
+        if let run, form != .bare { head += "[\(run)] " }
         var text = message
         for (key, value) in fields { text += " \(key)=\(value)" }
         // Lines after the first are indented, so that data never looks like a log line of its own.
@@ -123,16 +135,33 @@ package struct StandardErrorLogHandler: LogHandler {
     package static func writeToStandardError(_ text: String) { StandardStream.error.put(VisibleText.escaped(text)) }
 }
 
+/// Short names of runs, which tell the lines of one from those of others.
+package enum RunIdentifier {
+    /// A new one: six characters of 32, so that two among a thousand runs are unlikely to be the same.
+    package static func make() -> String {
+        let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+        var random = UInt64.random(in: 0 ... .max)
+        return String(
+            decoding: (0..<6).map { _ in
+                defer { random >>= 5 }
+                return digits[Int(random & 31)]
+            }, as: UTF8.self)
+    }
+}
+
 /// A log message as one line of JSON.
 enum JSONLine {
     static func text(
-        _ level: Logger.Level, _ message: String, _ fields: [(String, String)], processName: String
+        _ level: Logger.Level, _ message: String, _ fields: [(String, String)], processName: String,
+        run: String? = nil
     ) -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var line = "{\"time\":\(JSONText.quoted(LocalTime.isoText(now))),\"level\":\(JSONText.quoted(level.rawValue))"
         line +=
-            ",\"process\":\(JSONText.quoted(processName)),\"pid\":\(getpid()),\"message\":\(JSONText.quoted(message))"
+            ",\"process\":\(JSONText.quoted(processName)),\"pid\":\(getpid())"
+        if let run { line += ",\"run\":\(JSONText.quoted(run))" }
+        line += ",\"message\":\(JSONText.quoted(message))"
         for (key, value) in fields { line += ",\(JSONText.quoted(key)):\(JSONText.quoted(value))" }
         return line + "}"
     }

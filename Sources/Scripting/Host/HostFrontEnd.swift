@@ -100,15 +100,19 @@ package struct HostLog {
     let output = ScriptOutput()
     let form: StandardErrorLogHandler.Form
     private let level: Logger.Level
+    /// Names the run in the lines of its log, and in its status.
+    let run = RunIdentifier.make()
 
     init(_ options: ScriptHostOptions) {
         let output = self.output
         let form = options.logForm ?? StandardErrorLogHandler.fittingForm
         self.form = form
+        let run = StandardErrorLogHandler.isRetained(form) ? run : nil
         level = options.logLevel
         logger = Logger(label: options.applicationName) { label in
             StandardErrorLogHandler(
                 label: label, level: options.logLevel, form: form, processName: options.applicationName,
+                run: run,
                 sink: { text in output.putError(text) })
         }
     }

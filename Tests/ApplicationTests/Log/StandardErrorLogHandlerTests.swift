@@ -18,6 +18,25 @@ struct StandardErrorLogHandlerTests {
         }
     }
 
+    @Test("a run's identifier is in each line but on a terminal, and once where a message has several")
+    func run() {
+        let lines = Lines()
+        func log(_ form: StandardErrorLogHandler.Form, _ message: Logger.Message) -> String {
+            lines.all.withLock { $0 = [] }
+            let logger = Logger(label: "a") { label in
+                StandardErrorLogHandler(label: label, form: form, processName: "p", run: "k3f9a2") { line in
+                    lines.all.withLock { $0.append(line) }
+                }
+            }
+            logger.warning(message)
+            return lines.all.withLock { $0.joined() }
+        }
+        #expect(log(.bare, "one") == "one\n")
+        #expect(log(.nsLog, "one\ntwo").hasSuffix("] [k3f9a2] one\n\ttwo\n"))
+        #expect(log(.journal, "one\ntwo") == "<4>[k3f9a2] one\n<4>[k3f9a2] \ttwo\n")
+        #expect(log(.json, "one").contains(",\"run\":\"k3f9a2\",\"message\":\"one\"}"))
+    }
+
     @Test func isBareOnATerminal() {
         let lines = Lines()
         logger(lines, .bare).info("Saved all of the Items")
