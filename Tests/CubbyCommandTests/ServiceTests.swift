@@ -133,6 +133,68 @@ struct ServiceTests {
         }
     }
 
+    @Test("the service manager hears of the launch, of the loop's life, and of the end")
+    func serviceManager() throws {
+        let path = program.scratch.file("notify")
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        try #require(bytes.count < MemoryLayout.size(ofValue: address.sun_path))
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+        // A guard against a host that says nothing.
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var lines: [String] = []
+        func read(upTo line: String) throws {
+            while !lines.contains(line) {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                try #require(count > 0, "no \(line) after \(lines)")
+                lines += String(decoding: buffer[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+            }
+        }
+        let host = try program.terminal(
+            "-e",
+            "app:on('willTerminate', function() local t = app:beginBackgroundTask('push') timer.after(0, function() app:endBackgroundTask(t) end) end) app:run()",
+            environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000"])
+        try read(upTo: "READY=1")
+        #expect(lines.contains("STATUS=active"))
+        try read(upTo: "WATCHDOG=1")
+        lines = []
+        try read(upTo: "WATCHDOG=1")
+        #expect(!lines.contains("STOPPING=1"))
+        host.terminate()
+        try read(upTo: "STOPPING=1")
+        try read(upTo: "STATUS=waiting for background tasks")
+        #expect(lines.contains { $0.hasPrefix("EXTEND_TIMEOUT_USEC=") })
+        #expect(try host.waitForExit() == .exited(0))
+    }
+
+    @Test("lines that are kept with those of other runs name their run")
+    func runIdentifier() throws {
+        let code = "log.warning('one') log.warning('two')"
+        func runs(_ text: String) throws -> [String] {
+            try text.split(separator: "\n").map { line in
+                let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+                return try #require(object["run"] as? String)
+            }
+        }
+        let first = try runs(try program("--log-format", "json", "-e", code).stderr)
+        let second = try runs(try program("--log-format", "json", "-e", code).stderr)
+        #expect(first.count == 2 && first[0] == first[1] && first[0].utf8.count == 6)
+        #expect(second.count == 2 && second[0] != first[0])
+        let journal = try program("--log-format", "journal", "-e", code).stderr.split(separator: "\n")
+        #expect(journal.count == 2 && journal.allSatisfy { $0.wholeMatch(of: /<4>\[[0-9a-z]{6}\] (one|two)/) != nil })
+    }
+
     // MARK: Memory
 
     // MARK: Folders that vanish

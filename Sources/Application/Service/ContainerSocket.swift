@@ -240,9 +240,13 @@ package struct AccessKey: Sendable, Hashable {
 /// prevent it. Without a manager nothing happens.
 package final class ServiceManager {
     private let descriptor: Int32
+    /// Seconds between two signs of life, half of the time after which the manager ends a process that gives none; nil
+    /// if it expects none of this process.
+    package let watchdogInterval: Double?
 
     /// - Parameter environment: reads a variable.
     package init(environment: (String) -> String? = { ProcessEnvironment.value($0) }) {
+        watchdogInterval = Self.watchdogInterval(environment)
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
             let address = UnixSocketAddress(path)
         else {
@@ -260,9 +264,19 @@ package final class ServiceManager {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// `$WATCHDOG_USEC`, unless `$WATCHDOG_PID` names another process.
+    private static func watchdogInterval(_ environment: (String) -> String?) -> Double? {
+        guard let microseconds = environment("WATCHDOG_USEC").flatMap({ UInt64($0) }), microseconds > 0 else {
+            return nil
+        }
+        if let process = environment("WATCHDOG_PID"), !process.isEmpty, Int32(process) != getpid() { return nil }
+        return Double(microseconds) / 2e6
+    }
+
     /// Sends a message to the manager; errors are ignored.
     ///
-    /// - Parameter state: assignments, one for each line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `STOPPING=1`.
+    /// - Parameter state: assignments, one for each line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `WATCHDOG=1`,
+    ///   `STOPPING=1`.
     package func notify(_ state: String) {
         guard descriptor >= 0 else { return }
         let bytes = Array(state.utf8)

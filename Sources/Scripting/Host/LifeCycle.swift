@@ -73,6 +73,10 @@ package final class LifeCycle {
         restoration.confirm()
         service.notify("READY=1\nSTATUS=\(status.state.rawValue)")
         guard options.handlesSignals else { return }
+        // Only a loop that turns gives signs of life: a host that hangs is ended and started again.
+        if let interval = service.watchdogInterval {
+            runtime.loop.every(interval) { [service] in service.notify("WATCHDOG=1") }
+        }
         memory.watch()
         watchGaps()
         let poller = JobStatePoller(look: { [terminal] in terminal.jobState }) { [unowned self] jobState in
