@@ -56,6 +56,7 @@ struct MainCommand: ParsableCommand {
             cubby inspect PATH … --json-lines | --find TEXT
             cubby shared init | migrate | grant | status | push | pull URL
             cubby config [set | grant | revoke | approve …] [<options>]
+            cubby status [CONTAINER] [--json]
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -69,7 +70,7 @@ struct MainCommand: ParsableCommand {
             RestoreCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self, InspectCommand.self,
             ConvertCommand.self, CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
             ConfigCommand.self,
-            DoctorCommand.self, SharedCommand.self, APICommand.self,
+            StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
             InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
@@ -144,7 +145,8 @@ struct MainCommand: ParsableCommand {
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
         RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-        DoctorCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self, ImportCommand.self,
+        StatusCommand.self, DoctorCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
+        ImportCommand.self,
         ExportCommand.self, SQLCommand.self,
         SharedCommand.self,
         ConfigCommand.self,

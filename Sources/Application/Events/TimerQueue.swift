@@ -21,6 +21,9 @@ struct TimerQueue {
 
     var isEmpty: Bool { !heap.contains { !$0.timer.isCancelled } }
 
+    /// The timers that will fire, in no order.
+    var pending: [LoopTimer] { heap.map(\.timer).filter { !$0.isCancelled } }
+
     mutating func add(_ timer: LoopTimer) {
         if heap.count >= 64 { dropCancelledIfMany() }
         order &+= 1
@@ -92,14 +95,17 @@ package final class LoopTimer {
     package internal(set) var deadline: MonotonicTime
     /// Whether the timer will not fire again.
     package private(set) var isCancelled = false
+    /// The object that it belongs to, as long as it fires.
+    private(set) var owner: AnyObject?
 
     var handler: (() -> Void)?
     /// Whether its handler is running: a nested turn must not call it again.
     var isFiring = false
 
-    init(interval: Double?, deadline: MonotonicTime, handler: @escaping () -> Void) {
+    init(interval: Double?, deadline: MonotonicTime, owner: AnyObject? = nil, handler: @escaping () -> Void) {
         self.interval = interval
         self.deadline = deadline
+        self.owner = owner
         self.handler = handler
     }
 
@@ -107,6 +113,7 @@ package final class LoopTimer {
     package func cancel() {
         isCancelled = true
         handler = nil
+        owner = nil
     }
 }
 
@@ -115,11 +122,14 @@ package final class WallTimer {
     /// The next due time, in seconds since 1970.
     private(set) var moment: Int64
     package private(set) var isCancelled = false
+    /// The object that it belongs to, as long as it fires.
+    private(set) var owner: AnyObject?
     /// Called when the clock has reached the moment, or was set forward or back; returns the next moment.
     private var handler: ((_ now: Int64) -> Int64)?
 
-    init(moment: Int64, handler: @escaping (Int64) -> Int64) {
+    init(moment: Int64, owner: AnyObject?, handler: @escaping (Int64) -> Int64) {
         self.moment = moment
+        self.owner = owner
         self.handler = handler
     }
 
@@ -131,6 +141,7 @@ package final class WallTimer {
     package func cancel() {
         isCancelled = true
         handler = nil
+        owner = nil
     }
 }
 
@@ -161,6 +172,9 @@ final class WallClock {
     }
 
     var isEmpty: Bool { timers.allSatisfy(\.isCancelled) }
+
+    /// The timers that will fire.
+    var pending: [WallTimer] { timers.filter { !$0.isCancelled } }
 
     func add(_ timer: WallTimer) {
         timers.append(timer)

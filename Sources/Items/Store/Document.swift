@@ -1,4 +1,5 @@
 import ColumnEngine
+package import Platform
 
 /// What a store was opened from: what its loading found, whether its archive lacks commits, and the save under way.
 final class Document {
@@ -7,6 +8,8 @@ final class Document {
     private let persistence: (any DocumentPersistence)?
     /// Whether there are commits that the archive does not have; false without an archive.
     private(set) var lacksCommits = false
+    /// When the last commit was made; nil before the first one.
+    private(set) var lastCommit: MonotonicTime?
     private var isSaving = false
     /// The result of opening, with the damage found since.
     private(set) var loadReport = ItemLoadReport()
@@ -44,7 +47,10 @@ final class Document {
     }
 
     /// Records a commit, which the archive does not have.
-    func didCommit() { lacksCommits = persistence != nil }
+    func didCommit() {
+        lacksCommits = persistence != nil
+        lastCommit = .now()
+    }
 
     func checkNotSaving() throws(StoreError) {
         if isSaving { throw StoreError(.inputOutput, "a save is under way: wait for its end") }
@@ -108,6 +114,9 @@ extension ItemStore {
     /// Whether there are changes, committed or not, that the archive does not have; without an archive, whether there
     /// are uncommitted changes.
     public var hasChanges: Bool { document.lacksCommits || columns.hasChanges }
+
+    /// When this store made its last commit; nil before the first one.
+    package var lastCommit: MonotonicTime? { document.lastCommit }
 
     /// Whether the journal is long enough to make rewriting the archive worthwhile: longer than 256 MB and than twice
     /// the archive.

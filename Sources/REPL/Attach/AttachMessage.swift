@@ -9,6 +9,8 @@ struct AttachMessage: Sendable, Hashable {
     enum Kind: UInt8, Sendable {
         /// To the host, as the first message: the version and the terminal, an ``AttachScreen``.
         case hello = 0x48
+        /// To the host, as the only message: the key, and a question for its state. To the other side: the state, JSON.
+        case status = 0x54
         /// To the host: the terminal has changed, an ``AttachScreen``.
         case screen = 0x53
         /// To the host: an entry to run.

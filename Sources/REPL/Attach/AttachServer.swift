@@ -2,7 +2,8 @@ import Application
 import Glibc
 package import Scripting
 
-/// Serves the prompts attached to a host: each connection is a session on the host's one state.
+/// Serves the prompts attached to a host: each connection is a session on the host's one state. Questions for its state
+/// are answered beside them.
 package final class AttachServer {
     /// Maximum number of attached prompts.
     static let sessionLimit = 8
@@ -12,6 +13,7 @@ package final class AttachServer {
     private var watch: LoopWatch?
     private var arrivals: [AttachArrival] = []
     private var sessions: [AttachSession] = []
+    private var answers: [StatusAnswer] = []
     private var hasFunctions = false
     private let debugger: (Int32) -> Void
 
@@ -34,7 +36,8 @@ package final class AttachServer {
         watch = nil
         for arrival in arrivals { arrival.cancel() }
         for session in sessions { session.end() }
-        (arrivals, sessions) = ([], [])
+        for answer in answers { answer.cancel() }
+        (arrivals, sessions, answers) = ([], [], [])
     }
 
     private func accept() {
@@ -42,11 +45,12 @@ package final class AttachServer {
         let client = AttachSocket(descriptor)
         guard arrivals.count < Self.sessionLimit else { return }
         arrivals.append(
-            AttachArrival(client, loop: host.loop) { [unowned self] arrival, isDebugger in
+            AttachArrival(client, loop: host.loop) { [unowned self] arrival, peer in
                 arrivals.removeAll { $0 === arrival }
-                switch isDebugger {
-                case true?: debugger(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
-                case false?: accept(client)
+                switch peer {
+                case .debugger?: debugger(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
+                case .prompt?: accept(client)
+                case .status?: answer(client)
                 case nil: break
                 }
             })
@@ -67,6 +71,14 @@ package final class AttachServer {
         sessions.append(session)
     }
 
+    private func answer(_ client: AttachSocket) {
+        guard answers.count < Self.sessionLimit else {
+            return refuse(client, "\(Self.sessionLimit) questions are being answered already")
+        }
+        answers.append(
+            StatusAnswer(host, client) { [unowned self] answer in answers.removeAll { $0 === answer } })
+    }
+
     /// A new connection always has room for a few bytes.
     private func refuse(_ client: AttachSocket, _ reason: String) {
         _ = client.send(AttachMessage(.denied, reason).encoded[...])
@@ -74,8 +86,11 @@ package final class AttachServer {
     }
 }
 
-/// A connection whose first byte tells a prompt from a debugger, whose messages begin with their length.
+/// A connection whose first byte tells who comes: a prompt, a question for the host's state, or a debugger, whose messages
+/// begin with their length.
 final class AttachArrival {
+    enum Peer { case prompt, status, debugger }
+
     /// Seconds for the first byte.
     private static let limit = 10.0
 
@@ -86,19 +101,27 @@ final class AttachArrival {
     /// - Parameters:
     ///   - socket: the connection.
     ///   - loop: the host's loop.
-    ///   - completion: called once: whether it is a debugger; nil if nothing was received.
-    init(_ socket: AttachSocket, loop: EventLoop, completion: @escaping (AttachArrival, Bool?) -> Void) {
+    ///   - completion: called once: who it is; nil if nothing was received.
+    init(_ socket: AttachSocket, loop: EventLoop, completion: @escaping (AttachArrival, Peer?) -> Void) {
         self.socket = socket
         watch = loop.watch(socket.descriptor) { [unowned self] _ in
             var first: UInt8 = 0
             let count = recv(socket.descriptor, &first, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN || errno == EINTR { return }
-            end(completion, count == 1 ? first == UInt8(ascii: "C") : nil)
+            end(completion, count == 1 ? Self.peer(first) : nil)
         }
         timer = loop.after(Self.limit) { [unowned self] in end(completion, nil) }
     }
 
-    private func end(_ completion: (AttachArrival, Bool?) -> Void, _ result: Bool?) {
+    private static func peer(_ first: UInt8) -> Peer {
+        switch first {
+        case UInt8(ascii: "C"): .debugger
+        case AttachMessage.Kind.status.rawValue: .status
+        default: .prompt
+        }
+    }
+
+    private func end(_ completion: (AttachArrival, Peer?) -> Void, _ result: Peer?) {
         cancel()
         completion(self, result)
     }

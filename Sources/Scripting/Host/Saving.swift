@@ -22,6 +22,8 @@ package final class StoreSaver {
     private var writeFailures = WriteFailures()
     /// Whether the current failure of saves was reported.
     private var hasReportedFailedSave = false
+    /// The last save of this run; nil before it.
+    private(set) var lastSave: SaveRecord?
     /// The save in progress on another thread.
     private var saveUnderWay: SaveUnderWay?
 
@@ -243,6 +245,9 @@ package final class StoreSaver {
     private func reportEnd(
         _ cause: LifeCycleCause, _ simulated: Bool, _ count: Int, _ start: MonotonicTime, _ failure: StoreError?
     ) {
+        let seconds = MonotonicTime.now().seconds(since: start)
+        lastSave = SaveRecord(
+            time: LifeCycleEvent.now(), items: count, seconds: seconds, failure: failure?.message)
         runtime.hooks.countOwn("willSave", MonotonicTime.now().seconds(since: start), failure: failure?.message)
         service.notify("STATUS=\(runtime.status.state.rawValue)")
         if let failure {

@@ -28,6 +28,8 @@ public final class ScriptHost {
     /// The number of chunks and entries that have begun.
     package internal(set) var chunkCount = 0
     private var endings: [() -> Void] = []
+    /// What modules tell of themselves in the host's status.
+    var statusParts: [StatusPart] = []
     /// The memory of rows of databases that scripts hold.
     package private(set) lazy var rowMemory = RowMemory(self)
 

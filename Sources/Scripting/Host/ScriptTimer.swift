@@ -7,7 +7,7 @@ extension ScriptHost {
         _ kind: String, _ function: LuaFunction, repeats: Bool, _ start: (_ fire: @escaping () -> Void) -> () -> Void
     ) -> ScriptTimer {
         let timer = ScriptTimer(kind, function, repeats: repeats) { timer in
-            start { [unowned self] in run(timer) }
+            loop.timers(of: timer) { start { [unowned self] in run(timer) } }
         }
         initScript.recordRegistration { timer.cancel() }
         return timer
@@ -44,13 +44,16 @@ package final class ScriptTimer: LuaObject {
     private(set) var isCancelled = false
     private(set) var isPaused = false
     /// Whether a call of its function has begun and not ended; it may wait.
-    private var isRunning = false
+    private(set) var isRunning = false
     /// Whether it was told that a call was left out.
     private var hasReportedOmission = false
+    /// The numbers of calls, and of those that failed.
+    private(set) var calls = 0
+    private(set) var failedCalls = 0
     /// The number of failures since the last success.
     private var failures = 0
     /// Its description: `every 2.0 s, chunk:3`.
-    private let text: String
+    let text: String
     var title: String { "the timer \(text)" }
     /// Whether it runs more than once.
     private let repeats: Bool
@@ -76,6 +79,7 @@ package final class ScriptTimer: LuaObject {
     func begins() -> (Bool, notice: String?) {
         guard isRunning else {
             isRunning = true
+            calls += 1
             return (true, nil)
         }
         defer { hasReportedOmission = true }
@@ -97,6 +101,7 @@ package final class ScriptTimer: LuaObject {
             return nil
         }
         failures += 1
+        failedCalls += 1
         guard repeats, failures >= HookCenter.failuresBeforePause, !isPaused, !isCancelled else { return nil }
         isPaused = true
         return
