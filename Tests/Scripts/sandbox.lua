@@ -31,28 +31,48 @@ refused("csv.write", csv.write("/tmp/cubby-escape", { { a = 1 } }))
 print(fs.exists("/etc/passwd"), pcall(io.lines, "/etc/passwd"))
 -- expect: false	false	cannot open /etc/passwd: it is outside the sandbox; --allow-read DIR grants it
 
--- The store's own files are closed to scripts.
+-- The store's own files may be read, and are written by the store alone.
 items:createItem{ name = "Bear" }
 assert(items:saveChanges())
 -- expect log: Saved all of the Items
 for _, path in ipairs{ items.archivePath, documents .. "/./items.archive", documents .. "/../Documents/items.archive" } do
-  refused("archive", fs.read(path))
+  print(fs.read(path):sub(1, 6), io.open(path):read(6), archiver.open(path).root[1].name, #plist.read(path)["$objects"] > 3)
   refused("archive", fs.write(path, ""))
   refused("archive", fs.remove(path))
   refused("archive", io.open(path, "r+"))
+  refused("archive", io.open(path, "a"))
 end
--- expect: archive	nil	13	cannot open …: it is a file of the host's own
--- expect: archive	nil	13	cannot write …: it is a file of the host's own
--- expect: archive	nil	13	cannot write …: it is a file of the host's own
--- expect: archive	nil	13	cannot examine …: it is a file of the host's own
--- expect: archive	nil	13	cannot open …: it is a file of the host's own
--- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: bplist	bplist	Bear	true
 -- expect: archive	nil	13	cannot write …: it is a file of the host's own
 -- expect: archive	nil	13	cannot examine …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
--- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: bplist	bplist	Bear	true
 -- expect: archive	nil	13	cannot write …: it is a file of the host's own
 -- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: bplist	bplist	Bear	true
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
+-- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+-- expect: archive	nil	13	cannot open …: it is a file of the host's own
+items:createItem{ name = "Cat" }
+timer.sleep(0.01)
+defaults:set("theme", "dark")
+assert(defaults:synchronize())
+print(plist.read(app.container.preferences .. "/cubby.plist").theme, fs.read(documents .. "/items.journal") ~= nil)
+-- expect: dark	true
+for _, path in ipairs{ documents .. "/items.journal", app.container.preferences .. "/cubby.plist", app.container.preferences .. "/items.plist" } do
+  refused("own", fs.write(path, ""))
+  refused("own", os.rename(path, app.container.tmp .. "/x"))
+end
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
+-- expect: own	nil	13	cannot write …: it is a file of the host's own
 refused("rename", os.rename(documents, app.container.path .. "/Other"))
 -- expect: rename	nil	13	cannot rename …: it holds a file of the host's own
 refused("rename", os.rename(items.archivePath, documents .. "/copy"))

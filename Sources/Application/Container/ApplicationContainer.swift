@@ -178,6 +178,11 @@ enum ContainerLayout {
         "Library/Application Support/restoration.plist.restoring", "Library/Application Support/repl_history",
     ]
 
+    /// Those of the files that scripts may read: what the store keeps of the items.
+    static let readableFiles: Set = [
+        "Documents/items.archive", "Documents/items.journal", "Library/Preferences/items.plist",
+    ]
+
     /// What is in the place of a folder, or of a file, and is something else.
     struct Misplaced {
         let path: String
@@ -214,9 +219,13 @@ enum ContainerLayout {
 extension PathFence {
     /// Closes a container's own files to scripts, and keeps its folders what and where they are.
     ///
-    /// - Parameter container: the container; scripts may read its preferences.
+    /// - Parameter container: the container; scripts may read its archive, its journal and its preferences.
     package func closeLayout(of container: ApplicationContainer) {
-        for file in ContainerLayout.files { close(PathText.join(container.path, file)) }
+        for file in ContainerLayout.files {
+            close(
+                PathText.join(container.path, file),
+                .file(readable: ContainerLayout.readableFiles.contains(file)))
+        }
         close(container.socketFile)
         close(folder: ContainerRestore.folder(of: container))
         close(container.preferences, .contents(readable: true))

@@ -73,7 +73,7 @@ public final class PathFence: Sendable {
     /// Closes one file regardless of grants, under every name. Its folder cannot be moved either.
     ///
     /// - Parameter path: a file of the host; it need not exist yet.
-    package func close(_ path: String) { close(path, .file) }
+    package func close(_ path: String) { close(path, .file(readable: false)) }
 
     /// Closes a folder and its contents like a file. Its contents are reached directly in it, or not at all.
     ///
@@ -289,8 +289,8 @@ public final class PathFence: Sendable {
 package struct HostsOwn: Sendable {
     /// What is closed of it.
     package enum Extent: Sendable, Hashable {
-        /// The file.
-        case file
+        /// The file; scripts may read it or not.
+        case file(readable: Bool)
         /// The folder with its contents; scripts may read them or not.
         case contents(readable: Bool)
         /// Only that it is a folder and where it is: its contents are open.
@@ -314,8 +314,7 @@ package struct HostsOwn: Sendable {
     /// Whether it must not be open for this access.
     func isClosed(for access: FenceAccess) -> Bool {
         switch extent {
-        case .file: true
-        case .contents(let readable): !readable || access == .readWrite
+        case .file(let readable), .contents(let readable): !readable || access == .readWrite
         case .folder, .above: false
         }
     }

@@ -25,7 +25,7 @@ public protocol ItemPersistence: AnyObject {
     /// Ensures that the appended changes survive a power cut.
     func synchronize() throws(StoreError)
 
-    /// The absolute paths of its files in the container, which scripts can neither read nor write; none by default.
+    /// The absolute paths of its files in the container, which scripts cannot write; none by default.
     /// They need not exist yet.
     var closedPaths: [String] { get }
 }
@@ -49,6 +49,8 @@ package protocol DocumentPersistence: ItemPersistence {
     var hasArchive: Bool { get }
     /// The document's path, if it has one.
     var archivePath: String? { get }
+    /// Those of the closed paths that scripts may read; none by default.
+    var readablePaths: [String] { get }
     /// Whether so many changes were appended since the document was written that it should be rewritten.
     var isJournalLong: Bool { get }
     /// Whether the document holds item data beyond the fields, so that a copy has to remember its source.
@@ -77,6 +79,7 @@ extension DocumentPersistence {
     package var isJournalLong: Bool { false }
     package var holdsMoreThanFields: Bool { false }
     package var keepsDocument: Bool { true }
+    package var readablePaths: [String] { [] }
     package var canReplace: Bool { true }
 }
 

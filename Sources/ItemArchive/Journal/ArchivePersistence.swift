@@ -82,6 +82,7 @@ public final class ArchivePersistence: DocumentPersistence {
     package var indexPath: String? { folder.indexPath }
     package var archivePath: String? { path }
     public var closedPaths: [String] { [path, journalPath] + (indexPath.map { [$0] } ?? []) }
+    package var readablePaths: [String] { [path, journalPath] }
     package var hasArchive: Bool { archive.exists }
     package var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
 

@@ -57,7 +57,8 @@ package struct Sandbox {
         } else {
             persistence = try options.persistence(opened)
         }
-        for path in persistence.closedPaths { fence.close(path) }
+        let readable = persistence.document?.readablePaths ?? []
+        for path in persistence.closedPaths { fence.close(path, .file(readable: readable.contains(path))) }
         socket = try Self.socket(options, logger)
         service = options.handlesSignals ? ServiceManager() : ServiceManager(environment: { _ in nil })
         memoryPressure = options.handlesSignals ? MemoryPressureSource.find() : nil

@@ -301,7 +301,17 @@ struct PathFenceTests {
             }
         }
         #expect(try FileManager.default.subpathsOfDirectory(atPath: container.path).sorted() == before)
-        // What is in the folders is the script's, and it may read the preferences.
+        // What is in the folders is the script's, and it may read the preferences and the store's files.
+        for name in ContainerLayout.readableFiles.sorted() {
+            try put("a store's", "box/" + name)
+            let path = PathText.join(container.path, name)
+            #expect(try layer.contents(of: path) == Array("a store's".utf8))
+            for access in [FileAccess.update, .append, .createNew] {
+                #expect(throws: FileError.self, "\(name)") { try layer.open(path, access) }
+            }
+            #expect(throws: FileError.self, "\(name)") { try layer.remove(path) }
+            try FileManager.default.removeItem(atPath: path)
+        }
         try AtomicFile.write([1], to: container.tmp + "/mine", using: layer)
         try layer.removeAll(container.tmp + "/mine")
         #expect(
