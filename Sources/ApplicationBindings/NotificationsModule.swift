@@ -1,4 +1,5 @@
 import Application
+import Logging
 import Lua
 import PropertyList
 package import Scripting
@@ -89,6 +90,7 @@ package enum NotificationsModule: ScriptModule {
                 "notifications:addObserver(\"UIApplicationDidEnterBackgroundNotification\", function(note) print(note.name) end) app:pressHome()"
         ) { [unowned host] (center, name: String?, handler: LuaFunction) in
             let place = handler.place
+            if let name, let hint = NotificationNames.hint(for: name) { host.logger.warning("\(hint)") }
             let token = center.addObserver(name) { [unowned host] notification in
                 let posted = notification.object as? Posted
                 let info =
@@ -106,5 +108,35 @@ package enum NotificationsModule: ScriptModule {
             "removeObserver", ["observer": "the result of addObserver"], doc: "Removes an observer.",
             example: "local o = notifications:addObserver(\"sale\", print) notifications:removeObserver(o)"
         ) { (center, observer: NotificationToken) in center.removeObserver(observer) }
+    }
+}
+
+/// The names of Cocoa's that the host posts.
+private enum NotificationNames {
+    private static let known =
+        LifeCycleCallback.allCases.compactMap(\.notificationName) + [ApplicationNotification.Name.defaultsDidChange]
+
+    /// What to observe instead of a name that nobody posts, and that is nearly, or in Swift's form, one of these; nil for
+    /// a name of a script's own.
+    static func hint(for name: String) -> String? {
+        guard !known.contains(name) else { return nil }
+        var word = name
+        // UIApplication.didEnterBackgroundNotification, didEnterBackground
+        for beginning in ["UIApplication.", "UIScene.", "NSNotification.Name.", "."] where word.hasPrefix(beginning) {
+            word.removeFirst(beginning.count)
+            break
+        }
+        if word.hasPrefix("did") || word.hasPrefix("will"), let first = word.first {
+            word = "UIApplication" + first.uppercased() + word.dropFirst()
+        }
+        if word.hasPrefix("UIScene") { word = "UIApplication" + word.dropFirst("UIScene".count) }
+        if word.hasPrefix("UIApplication") || word.hasPrefix("NS"), !word.hasSuffix("Notification") {
+            word += "Notification"
+        }
+        if known.contains(word) { return "nobody posts '\(name)'; did you mean '\(word)'?" }
+        let hint = NearestNames.hint(for: word, among: known)
+        if !hint.isEmpty { return "nobody posts '\(name)'\(hint)" }
+        guard word.hasPrefix("UI"), word.hasSuffix("Notification") else { return nil }
+        return "nobody posts '\(name)' unless a script does: it is of a part of Cocoa that is not here"
     }
 }

@@ -2,6 +2,7 @@ import Application
 import Files
 import Items
 import KeyedArchive
+import Logging
 import Lua
 import PropertyList
 package import Scripting
@@ -58,6 +59,7 @@ package final class ArchiverModule: ScriptModule {
     private init(_ host: ScriptHost) throws {
         self.host = host
         bridge = ArchiveBridge(host.values, items: try host.declaredClass(of: Item.self))
+        bridge.classes.warn = { [unowned host] in host.logger.warning("\($0)") }
         encoders = EncoderBinding.makeClass(bridge)
         decoders = DecoderBinding.makeClass(bridge)
         graphs = GraphBinding.makeClass(bridge, host)

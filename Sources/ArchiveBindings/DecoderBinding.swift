@@ -211,6 +211,8 @@ final class ArchiveDecoder {
     private let cls: LuaClass<ArchiveDecoder>
     /// The error of a script's `init`, to be rethrown after the unarchiver.
     private var pending: LuaError?
+    /// The classes of the instances whose `init` runs, the innermost last.
+    private var decoding: [ScriptClass] = []
 
     /// The nesting limit of `init`, which uses Lua's C stack. Deeper objects are initialised afterwards.
     private static let depthLimit = 100
@@ -229,6 +231,11 @@ final class ArchiveDecoder {
         unarchiver.allowsNamedUnknownClasses = true
         input = LuaValueBuilder(bridge)
         for (name, scriptClass, table) in bridge.classes.all { setClass(scriptClass, table, forClassName: name) }
+        unarchiver.onAbsentKey = { [unowned self] key in
+            if let cls = decoding.last, let hint = cls.keys.hint(forAbsent: key, of: cls.name) {
+                self.bridge.classes.warn(hint)
+            }
+        }
     }
 
     deinit { input.finish() }
@@ -258,6 +265,8 @@ final class ArchiveDecoder {
                 throw LuaError(
                     .runtime, "\(name) has no init method: function \(name):init(coder) … end reads its fields")
             }
+            decoding.append(object.scriptClass)
+            defer { decoding.removeLast() }
             try initialize.call(.table(object.table), cls.value(self))
         } catch {
             // An error caused by the archive stays the archive's error; others are the script's.

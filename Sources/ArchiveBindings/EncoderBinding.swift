@@ -71,6 +71,7 @@ enum EncoderBinding {
             doc: "Encodes a property-list value; any other value raises an error with its path.",
             example: "local w = archiver.writer() w:encodePropertyList({ tags = { 1 } }, \"info\") w:finishEncoding()"
         ) { (encoder, given: LuaValue, key: String?) in
+            encoder.record(key)
             let value: PropertyListValue
             do throws(ValueBridge.BridgeError) {
                 value = try encoder.bridge.values.propertyList(given, path: "root")
@@ -89,6 +90,7 @@ enum EncoderBinding {
         _ value: LuaValue, _ key: String?, with encoder: ArchiveEncoder,
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
     ) throws {
+        encoder.record(key)
         let object: ArchiveValue?
         do {
             object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(key ?? "root")))
@@ -113,7 +115,10 @@ enum EncoderBinding {
         cls.method(
             "encodeBool", ["value": "true or false", "key": key], doc: "Encodes a boolean.",
             example: "local w = archiver.writer() w:encodeBool(true, \"on\") w:finishEncoding()"
-        ) { (encoder, value: Bool, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
+        ) { (encoder, value: Bool, key: String) in
+            encoder.record(key)
+            try perform(encoder) { try $0.encode(value, forKey: key) }
+        }
         let integers: [(name: String, bits: Int, documentation: String)] = [
             ("encodeInt", 32, "Encodes an integer of 32 bits, C's int; encodeInteger takes 64."),
             ("encodeInt32", 32, "Encodes an integer of 32 bits."),
@@ -127,6 +132,7 @@ enum EncoderBinding {
                 if bits == 32, Int32(exactly: value) == nil {
                     throw LuaMismatch("\(value) does not fit 32 bits; encodeInteger takes 64", argument: "value")
                 }
+                encoder.record(key)
                 try perform(encoder) { try $0.encode(value, forKey: key) }
             }
         }
@@ -134,15 +140,22 @@ enum EncoderBinding {
             "encodeFloat", ["value": "stored in four bytes, rounded", "key": key],
             doc: "Encodes a single-precision number.",
             example: "local w = archiver.writer() w:encodeFloat(0.5, \"ratio\") w:finishEncoding()"
-        ) { (encoder, value: Float, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
+        ) { (encoder, value: Float, key: String) in
+            encoder.record(key)
+            try perform(encoder) { try $0.encode(value, forKey: key) }
+        }
         cls.method(
             "encodeDouble", ["value": "stored in eight bytes", "key": key], doc: "Encodes a number.",
             example: "local w = archiver.writer() w:encodeDouble(0.1, \"ratio\") w:finishEncoding()"
-        ) { (encoder, value: Double, key: String) in try perform(encoder) { try $0.encode(value, forKey: key) } }
+        ) { (encoder, value: Double, key: String) in
+            encoder.record(key)
+            try perform(encoder) { try $0.encode(value, forKey: key) }
+        }
         cls.method(
             "encodeBytes", ["bytes": "any bytes", "key": optionalKey], doc: "Encodes bytes in place.",
             example: "local w = archiver.writer() w:encodeBytes(\"\\0\\1\", \"raw\") w:finishEncoding()"
         ) { (encoder, bytes: BytesArgument, key: String?) in
+            encoder.record(key)
             try perform(encoder) { archiver in
                 guard let key else { return try archiver.encodeBytes(bytes.bytes) }
                 try archiver.encodeBytes(bytes.bytes, forKey: key)
@@ -256,6 +269,8 @@ final class ArchiveEncoder {
     private var writer: KeyedArchiver?
     /// The error of a script's `encode`, to be rethrown after the archiver.
     private var pending: LuaError?
+    /// The classes of the instances whose `encode` runs, the innermost last.
+    private var encoding: [ScriptClass] = []
     /// The message of a failed `encode`: the archive cannot be finished.
     private var failure: String?
 
@@ -301,6 +316,11 @@ final class ArchiveEncoder {
         }
     }
 
+    /// Records that a class's `encode` writes a key.
+    func record(_ key: String?) {
+        if let key, let last = encoding.last { last.keys.record(key) }
+    }
+
     /// Finishes the archive and returns its bytes.
     func finish() throws -> [UInt8] {
         let bytes = try perform { try $0.finishEncoding() }
@@ -322,6 +342,8 @@ final class ArchiveEncoder {
                 throw LuaError(
                     .runtime, "\(name) has no encode method: function \(name):encode(coder) … end writes its fields")
             }
+            encoding.append(object.scriptClass)
+            defer { encoding.removeLast() }
             try encode.call(.table(object.table), cls.value(self))
         } catch {
             if pending == nil { pending = error as? LuaError ?? LuaError(.runtime, "\(error)") }

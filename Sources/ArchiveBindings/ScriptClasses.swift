@@ -11,6 +11,8 @@ import Scripting
 final class ScriptClasses {
     private let state: LuaState
     weak var bridge: ArchiveBridge?
+    /// Says a hint in the log.
+    var warn: (String) -> Void = { _ in }
     /// The class's table, by name in archives.
     private let named: LuaTable
     /// The names for writing instances, by class.
@@ -153,6 +155,8 @@ final class ScriptClass {
     let aliases: [String]
     let isSecure: Bool
     let superclass: ScriptClass?
+    /// The keys that its `encode` was seen to write.
+    var keys = EncodedKeys()
 
     init(_ name: String, aliases: [String], isSecure: Bool, superclass: ScriptClass?) {
         self.name = name
@@ -171,6 +175,26 @@ final class ScriptClass {
         }
         return ArchivedClass(name, superclasses: names + ["NSObject"])
     }()
+}
+
+/// The keys that a class's `encode` was seen to write, for a hint at a misspelt one in its `init`.
+struct EncodedKeys {
+    private static let limit = 256
+
+    private var encoded: NameSet = []
+    private var hinted: NameSet = []
+
+    mutating func record(_ key: String) { if encoded.count < Self.limit { encoded.insert(key) } }
+
+    /// The hint at a key that an object does not have, once for each key: `encode` does not write it, and writes one like it.
+    mutating func hint(forAbsent key: String, of name: String) -> String? {
+        guard !encoded.isEmpty, encoded.count < Self.limit, !encoded.contains(key), hinted.count < Self.limit
+        else { return nil }
+        let hint = NearestNames.hint(for: key, among: encoded)
+        guard !hint.isEmpty, hinted.insert(key).inserted else { return nil }
+        return
+            "\(name):init decodes '\(key)', which is not in the archive, and which \(name):encode does not write\(hint)"
+    }
 }
 
 /// An instance of a script's class, during encoding or decoding.

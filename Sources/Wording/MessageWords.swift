@@ -143,10 +143,23 @@ package enum NearestNames {
     }
 
     /// The end of an error message about a member or a word: `; did you mean 'name' or 'names'?`, or nothing. Prefixes
-    /// do not count as near.
+    /// do not count as near, but for the first words of a longer name, as in `decodeObjectForKey`.
     package static func hint(for name: String, among candidates: some Sequence<String>) -> String {
-        let names = nearest(to: name, among: candidates, countsBeginnings: false).map { "'\($0)'" }
+        let near = nearest(to: name, among: candidates, countsBeginnings: false)
+        let names = (near.isEmpty ? beginning(of: name, among: candidates).map { [$0] } ?? [] : near).map { "'\($0)'" }
         return names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
+    }
+
+    /// The longest candidate that is the first words of a name: a capital, a colon or `_` follows in it.
+    private static func beginning(of name: String, among candidates: some Sequence<String>) -> String? {
+        let bytes = Array(name.utf8)
+        guard bytes.count <= longest else { return nil }
+        func isBeginning(_ candidate: String) -> Bool {
+            let count = candidate.utf8.count
+            guard count >= 3, count < bytes.count, bytes.starts(with: candidate.utf8) else { return false }
+            return (0x41...0x5A).contains(bytes[count]) || bytes[count] == 0x3A || bytes[count] == 0x5F
+        }
+        return candidates.filter(isBeginning).max { $0.utf8.count < $1.utf8.count }
     }
 
     /// The end of an error message with given names, or nothing: `; did you mean name or names?`.

@@ -23,6 +23,8 @@ public final class KeyedUnarchiver {
 
     /// Whether an allowed unknown class is decoded as an `ArchivedObject`; else only known classes are allowed.
     package var allowsNamedUnknownClasses = false
+    /// Called with a key that is decoded and that the current object does not have.
+    package var onAbsentKey: ((String) -> Void)?
 
     /// Whether Foundation's instances become Swift values only if encoding restores them exactly, for `ArchiveGraph`.
     var keepsForm = false
@@ -151,7 +153,11 @@ public final class KeyedUnarchiver {
     /// The number of a key's value in the property list.
     func number(forKey key: String) -> Int? {
         guard let frame = frames.last else { return reader.topNumber(forKey: key) }
-        return frame.record.shape.slot(of: key).map(frame.record.number(at:))
+        guard let slot = frame.record.shape.slot(of: key) else {
+            onAbsentKey?(key)
+            return nil
+        }
+        return frame.record.number(at: slot)
     }
 
     /// The number of the next unkeyed value in the property list; nil when there is none.

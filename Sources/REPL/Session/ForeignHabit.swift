@@ -12,7 +12,7 @@ struct ForeignHabit: Equatable {
     /// The habit that an entry's failure shows; nil for others.
     static func found(in entry: String, _ error: LuaError) -> ForeignHabit? {
         switch error.kind {
-        case .syntax: ofShell(entry.trimmed) ?? ofOperators(LuaText(entry))
+        case .syntax: ofShell(entry.trimmed) ?? ofCocoa(LuaText(entry)) ?? ofOperators(LuaText(entry))
         case .runtime: ofFunctions(LuaText(entry), error.message)
         default: nil
         }
@@ -43,6 +43,34 @@ struct ForeignHabit: Equatable {
     }
 
     private static let fields = ":fields lists the items' fields, :columns those of tables"
+
+    // MARK: Calls in Objective-C and Swift
+
+    /// `[coder encodeObject:name forKey:@"name"]`, `coder.encode(name, forKey: "name")`, `let name = …`.
+    private static func ofCocoa(_ lua: LuaText) -> ForeignHabit? {
+        let tokens = lua.tokens
+        if lua.isToken(0, "["), lua.isName(1) || lua.isToken(1, "["),
+            tokens.indices.contains(where: { lua.isToken($0, ":") })
+        {
+            let object = lua.name(1) ?? "object"
+            let method = tokens.indices.dropFirst(2).lazy.compactMap { lua.isToken($0 + 1, ":") ? lua.name($0) : nil }
+                .first
+            return ForeignHabit(
+                name: "[",
+                hint: "a message of Objective-C is a call with a colon: \(object):\(method ?? "method")(value, key)")
+        }
+        for index in tokens.indices.dropLast(2) {
+            guard lua.isToken(index, "(") || lua.isToken(index, ","), let label = lua.name(index + 1),
+                lua.isToken(index + 2, ":"), !lua.isToken(index + 4, "(")
+            else { continue }
+            return ForeignHabit(
+                name: "label:", hint: "arguments have no labels: leave out \(label):, and call methods with a colon")
+        }
+        if lua.name(0) == "let" || lua.name(0) == "var", lua.isName(1) {
+            return ForeignHabit(name: "let", hint: "a variable is declared by local, or just assigned")
+        }
+        return nil
+    }
 
     // MARK: Operators
 

@@ -18,6 +18,8 @@ import Testing
             ("a != b", "unequal is ~="), ("if a != b then print(1) end", "unequal is ~="), ("a !== b", "unequal is ~="),
             ("x += 1", "there is no +=: x = x + …"), ("x -= 1", "x = x - …"), ("s ..= 'a'", "s = s .. …"),
             ("t.n += 1", "x = x + …"), ("i++", "i = i + 1"), ("if a && b then end", "and"), ("a || b", "or"),
+            ("[coder encodeObject:name forKey:@\"name\"]", "coder:encodeObject(value, key)"),
+            ("coder.encode(name, forKey: \"name\")", "leave out forKey:"), ("let lamp = items[1]", "local"),
             ("len(items)", "len(items) is #items"), ("len('abc')", "len(x) is #x"), ("str(5)", "str(x) is tostring(x)"),
         ])
     func found(entry: String, text: String) throws {
