@@ -19,3 +19,18 @@ print(require("cubby").null == null, require("cubby").items == items)
 for _, name in ipairs{ "app", "items", "images", "image", "predicate", "date", "data", "uuid", "fs", "timer", "json", "csv", "log" } do
   if require("cubby")[name] == nil or _G[name] ~= require("cubby")[name] then print("missing", name) end
 end
+
+-- Bytes for people.
+io.write(data("bplist00\0\255 and more, so that there are two lines"):dump())
+-- expect: 00000000  62 70 6c 69 73 74 30 30  00 ff 20 61 6e 64 20 6d  |bplist00.. and m|
+-- expect: 00000010  6f 72 65 2c 20 73 6f 20  74 68 61 74 20 74 68 65  |ore, so that the|
+-- expect: 00000020  72 65 20 61 72 65 20 74  77 6f 20 6c 69 6e 65 73  |re are two lines|
+io.write(data(("x"):rep(5000)):dump(16, 3))
+-- expect: 00000010  78 78 78                                          |xxx|
+-- expect: … and 4,981 more bytes: dump(19)
+print(#data(("x"):rep(5000)):dump(), data(""):dump() == "", data("a"):dump(1) == "")
+-- expect: 20259	true	true
+print(pcall(function() return data("abc"):dump(4) end))
+-- expect: false	bad argument #1 'from' to 'data:dump' (an offset from 0 to 3 expected, got 4)
+print(pcall(function() return data("abc"):dump(0, -1) end))
+-- expect: false	bad argument #2 'length' to 'data:dump' (a number of bytes from 0 to 1,048,576 expected, got -1)

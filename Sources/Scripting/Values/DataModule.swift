@@ -17,6 +17,31 @@ enum DataModule {
             "hash", returns: [.string], doc: "The SHA-256 of the bytes, in hexadecimal digits.",
             example: "return data(\"ab\"):hash()"
         ) { value, call in call.returns(SHA256.text(SHA256.digest(value.bytes))) }
+        cls.method(
+            "dump",
+            [
+                "from": "the offset of the first byte, from 0 (default: 0)",
+                "length": "the number of bytes, at most 1,048,576 (default: 4096)",
+            ],
+            doc:
+                "The bytes as lines of text for people: the offset, sixteen bytes in hexadecimal, their characters in ASCII. A "
+                + "last line counts the bytes that are not shown.",
+            example: "return data(\"bplist00\"):dump()"
+        ) { (value, from: Int?, length: Int?) in
+            let offset = from ?? 0
+            guard (0...value.bytes.count).contains(offset) else {
+                throw LuaMismatch(
+                    "an offset from 0 to \(value.bytes.count) expected, got \(offset)", argument: "from")
+            }
+            guard (0...HexDump.longest).contains(length ?? 0) else {
+                throw LuaMismatch(
+                    "a number of bytes from 0 to \(HexDump.longest.grouped) expected, got \(length ?? 0)",
+                    argument: "length")
+            }
+            return HexDump(value.bytes).text(from: offset, length: length ?? HexDump.standardLength) {
+                "dump(\($0))"
+            }
+        }
         cls.declareOperator("len", returns: .integer, doc: "The number of bytes.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in
