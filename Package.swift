@@ -176,8 +176,8 @@ let package = Package(
             name: "REPL",
             dependencies: [
                 "Plots",
-                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PredicateFormat", "PropertyList",
-                "SQLite", "Files", "CPlatform", "Wording",
+                "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "KeyedArchive", "PredicateFormat",
+                "PropertyList", "SQLite", "Files", "CPlatform", "Wording",
             ]),
         .target(
             name: "DebugAdapter",

@@ -60,6 +60,27 @@ struct PromptJobTests {
         try shell.expect("\n42")
     }
 
+    @Test("after Ctrl-Z and fg :states shows the way; :trace shows the callbacks of the next one")
+    func states() throws {
+        let shell = try program.shell()
+        try shell.startPrompt("--no-color")
+        try shell.sendLine(":states")
+        try shell.expect("launch  not running")
+        try shell.pressHome()
+        try shell.sendLine("fg")
+        try shell.expect("> ")
+        try shell.sendLine(":states")
+        try shell.expect("Ctrl-Z (SIGTSTP)  active")
+        try shell.expect("fg (SIGCONT)  suspended")
+        try shell.sendLine(":trace on")
+        try shell.expect("each callback is shown")
+        try shell.send(control: "z")
+        try shell.expect("applicationDidEnterBackground(_:)")
+        try shell.waitForStop()
+        try shell.sendLine("fg")
+        try shell.expect("applicationDidBecomeActive(_:)")
+    }
+
     // MARK: The debugger
 
     /// The prompt behind the mark of a new line, unlike a comparison.

@@ -5,6 +5,7 @@ import Glibc
 import KeyedArchive
 import LineEditor
 import PropertyList
+import REPL
 
 /// `cubby inspect FILE`, `cubby inspect OLD NEW`, and `cubby inspect PATH… --json-lines` or `--find TEXT`.
 struct InspectCommand: ParsableCommand {
@@ -213,24 +214,7 @@ struct InspectCommand: ParsableCommand {
         }
         var difference = TreeDifference(old, new)
         let text = leafText(output)
-        let isSame = difference.compare(nodes, at: path ?? "") { change in
-            switch change {
-            case .removed(let path, let node): output.line([(.error, "- \(path): ")] + Self.line(old, node, text))
-            case .added(let path, let node): output.line([(.string, "+ \(path): ")] + Self.line(new, node, text))
-            case .changed(let path, let one, let other):
-                var (before, after) = (Self.line(old, one, text), Self.line(new, other, text))
-                if before.map(\.text).joined() == after.map(\.text).joined() {
-                    let details = Self.distinction(old.value(one), new.value(other))
-                    before.append((.detail, " (\(details.0))"))
-                    after.append((.detail, " (\(details.1))"))
-                }
-                output.line([(.label, "~ \(path): ")] + before + [(.guide, " → ")] + after)
-            case .described(let path, let before, let after):
-                output.line([(.label, "~ \(path): "), (.className, before), (.guide, " → "), (.className, after)])
-            case .shared(let path):
-                output.line([(.reference, "~ \(path): an object that is shared in one file is two in the other")])
-            }
-        }
+        let isSame = difference.compare(nodes, at: path ?? "") { output.line($0.line(old, new, text)) }
         if difference.widthCount > 0 {
             output.flush()
             let (have, values) = difference.widthCount == 1 ? ("has", "value") : ("have", "values")
@@ -239,15 +223,6 @@ struct InspectCommand: ParsableCommand {
                     + "and double precision in the other")
         }
         return isSame
-    }
-
-    /// What distinguishes two values that look the same.
-    private static func distinction(_ one: TreeValue, _ other: TreeValue) -> (String, String) {
-        if one.className != other.className { return (one.className ?? "no class", other.className ?? "no class") }
-        guard case .leaf(let leaf) = one.content, case .leaf(let another) = other.content else {
-            return ("before", "after")
-        }
-        return LeafText.distinction(leaf, another)
     }
 
     /// A value in one line.
@@ -279,7 +254,7 @@ final class TextOutput {
     deinit { flush() }
 
     func line(_ line: TreeDrawing.Line) {
-        for piece in line { append(palette.apply(Self.style(piece.role), to: VisibleText.line(piece.text))) }
+        for piece in line { append(palette.apply(piece.role.style, to: VisibleText.line(piece.text))) }
         append("\n")
     }
 
@@ -303,18 +278,5 @@ final class TextOutput {
     func flush() {
         if !isClosed { StandardStream.output.put(buffer) }
         buffer.removeAll(keepingCapacity: true)
-    }
-
-    private static func style(_ role: TreeDrawing.Role) -> TextStyle {
-        switch role {
-        case .guide, .detail: .dimmed
-        case .label: .field
-        case .className: .type
-        case .string, .data: .string
-        case .number: .number
-        case .date, .constant: .constant
-        case .reference: .function
-        case .error: .error
-        }
     }
 }

@@ -74,7 +74,7 @@ struct Command: Sendable {
     }
 
     /// All commands in listing order.
-    static let all = general + atBreaks
+    static let all = general + ofApplication + atBreaks
 
     static let general: [Command] = [
         Command(
@@ -145,6 +145,23 @@ struct Command: Sendable {
             done: { session, _ in session.page(session.doctor.text) }),
         Command(
             "quit", "", "Saves, and leaves. Ctrl-D does the same.", done: { session, _ in session.terminal.leave() }),
+    ]
+
+    /// The commands that look into the application and its files; the list names them in one line.
+    static let ofApplication: [Command] = [
+        Command(
+            "states", "", "The states of the application, the current one, and the way to it.",
+            done: { session, _ in session.showStates() }),
+        Command(
+            "trace", "[on|off]", "Shows each callback of the life cycle as it comes.",
+            completion: .words(["on", "off"]), done: { $0.trace($1) }),
+        Command(
+            "inspect", "PATH [, KEYPATH]",
+            "An archive or a property list as a tree; of items.archivePath what the save changed.",
+            completion: .lua, perform: { $0.inspect($1, then: $2) }),
+        Command(
+            "hex", "VALUE [, from, length]", "The bytes of a text or of data, with their characters.", completion: .lua,
+            perform: { $0.hex($1, then: $2) }),
     ]
 
     /// The commands at a break, in listing order; `:out` and an empty line also work there.

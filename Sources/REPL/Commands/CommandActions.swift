@@ -35,7 +35,7 @@ extension PromptSession {
     }
 
     /// Runs Lua code of the prompt itself, and passes on its values, or nil after showing its error.
-    private func run(
+    func run(
         code: String, in environment: LuaTable? = nil, then completion: @escaping ([LuaValue]?) -> Void
     ) {
         do throws(LuaError) {
@@ -65,7 +65,8 @@ extension PromptSession {
         text += "  ??name         the source of a function, or all help that speaks of a word\n"
         text += "  _  _3  _err    the last result, that of entry 3, the last error\n"
         text += "  full(x)        a value whole, however long\n"
-        text += "\nhelp() lists what scripts can use.\n"
+        text += "  :states        the life cycle; :trace, :inspect and :hex show callbacks, archives, bytes\n"
+        text += "  help()         what scripts can use\n"
         show(help: text)
     }
 

@@ -26,6 +26,10 @@ package final class LifeCycle {
     private(set) lazy var calls = HostCalls(self, timeLimit: options.timeLimit?.inSeconds)
     /// Whether an event is being handled.
     var isHandling = false
+    /// Whether each callback is written to standard error.
+    package var isTraced: Bool
+    /// The latest ways through the states.
+    package private(set) var trail = LifeCycleTrail()
 
     private let options: ScriptHostOptions
     private let stores: Stores
@@ -44,8 +48,12 @@ package final class LifeCycle {
 
     init(_ sandbox: Sandbox, _ stores: Stores, _ runtime: Runtime, _ options: ScriptHostOptions) {
         (self.stores, self.runtime, self.options) = (stores, runtime, options)
+        isTraced = options.tracesLifeCycle
         (service, memoryPressure, terminal) = (sandbox.service, sandbox.memoryPressure, sandbox.terminal)
         saver = StoreSaver(stores, runtime, service, options.durability)
+        if options.isInteractive, let path = stores.items.archivePath {
+            saver.former = FormerArchive(path, sandbox.opened.files)
+        }
         foreground = ForegroundCode(runtime)
         delegate = ScriptDelegate(runtime)
         backgroundTasks = BackgroundTasks(runtime)
@@ -225,7 +233,9 @@ package final class LifeCycle {
             let next = queue.removeFirst()
             if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
             // An illegal transition, from a late event, changes nothing.
+            let state = machine.state
             guard let actions = try? machine.handle(next.event) else { continue }
+            if let way = LifeCycleWay(from: state, actions, next.cause, isSimulated: next.simulated) { trail.add(way) }
             for action in actions { perform(action, next.cause, next.simulated) }
             updateFrontEnd(next.event)
         }
@@ -327,7 +337,7 @@ package final class LifeCycle {
 
     /// Logs each delegate method, as `#function` prints it.
     private func trace(_ callback: LifeCycleCallback, _ event: LifeCycleEvent, isLaunch: Bool) {
-        guard options.tracesLifeCycle else { return }
+        guard isTraced else { return }
         let names = callback.functionNames(isLaunch: isLaunch)
         let origin = event.simulated ? "\(event.cause.rawValue), simulated" : event.cause.rawValue
         for name in names {

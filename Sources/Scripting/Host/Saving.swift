@@ -18,6 +18,8 @@ package final class StoreSaver {
     private let service: ServiceManager
     /// The host's part in a shared collection; nil without one.
     var shared: SharedSession?
+    /// Keeps the archive before the last save, for the prompt; nil without one.
+    package internal(set) var former: FormerArchive?
     /// The write failures already reported.
     private var writeFailures = WriteFailures()
     /// Whether the current failure of saves was reported.
@@ -231,12 +233,14 @@ package final class StoreSaver {
         guard saveUnderWay === current else { return nil }
         saveUnderWay = nil
         let failure: StoreError?
+        former?.willReplace()
         UnstoppableWork.begin()
         do throws(StoreError) {
             try current.finish(in: items, result)
             failure = nil
         } catch { failure = error }
         UnstoppableWork.end()
+        former?.didReplace(failure == nil)
         reportEnd(current.cause, current.isSimulated, current.count, current.start, failure)
         for waiter in current.waiters { waiter(failure) }
         return failure
