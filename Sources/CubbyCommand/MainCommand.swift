@@ -46,6 +46,7 @@ struct MainCommand: ParsableCommand {
             cubby [<options>] -e CODE [ARGS …]
             cubby run [<options>] FILE [ARGS …]
             cubby debug [<options>] --dap [FILE [ARGS …]]
+            cubby chapter [<options>]
             cubby import [<options>] FILE
             cubby export [<options>] [PREDICATE] [FILE] --format FORMAT
             cubby sql [<options>] TEXT [--format FORMAT]
@@ -66,8 +67,9 @@ struct MainCommand: ParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            StartCommand.self, RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self,
-            RestoreCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self, InspectCommand.self,
+            StartCommand.self, RunCommand.self, DebugCommand.self, ChapterCommand.self, AttachCommand.self,
+            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self,
+            InspectCommand.self,
             ConvertCommand.self, CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
             ConfigCommand.self,
             StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
@@ -144,8 +146,9 @@ struct MainCommand: ParsableCommand {
 
     /// The commands with the options of ``StartCommand``.
     private static let commandsOfHosts: [any ParsableCommand.Type] = [
-        RunCommand.self, DebugCommand.self, AttachCommand.self, BackupCommand.self, RestoreCommand.self,
-        StatusCommand.self, DoctorCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
+        RunCommand.self, DebugCommand.self, ChapterCommand.self, AttachCommand.self, BackupCommand.self,
+        RestoreCommand.self, StatusCommand.self, DoctorCommand.self, FieldsCommand.self, GalleryCommand.self,
+        ReportCommand.self,
         ImportCommand.self,
         ExportCommand.self, SQLCommand.self,
         SharedCommand.self,

@@ -15,6 +15,8 @@ import SharedItems
 struct ScriptSession {
     enum Source {
         case prompt
+        /// The prompt that leads through the chapter.
+        case chapter
         case chunks([String])
         /// `-` is standard input.
         case file(String)
@@ -77,7 +79,7 @@ struct ScriptSession {
             (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
         }
         switch source {
-        case .prompt, .work: break
+        case .prompt, .chapter, .work: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
         case .file("-"): chunks.append((input, "=stdin"))
         case .file(let path):
@@ -130,7 +132,9 @@ struct ScriptSession {
         }
         if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
             isWatched = true
-            HostPrompt(host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents).run()
+            HostPrompt(
+                host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents, isChapter: isChapter
+            ).run()
             status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
@@ -142,7 +146,8 @@ struct ScriptSession {
         do throws(FileError) { return try MemoryContainer() } catch { throw CommandFailure.exit(error) }
     }
 
-    private var isPrompt: Bool { if case .prompt = source { true } else { false } }
+    private var isChapter: Bool { if case .chapter = source { true } else { false } }
+    private var isPrompt: Bool { if case .prompt = source { true } else { isChapter } }
 
     private func run(_ bytes: [UInt8], _ name: String, _ arguments: [String], on host: ScriptHost) -> Int32 {
         host.sources.remember(String(decoding: bytes, as: UTF8.self), as: String(name.dropFirst()))

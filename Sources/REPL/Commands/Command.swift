@@ -162,6 +162,10 @@ struct Command: Sendable {
         Command(
             "hex", "VALUE [, from, length]", "The bytes of a text or of data, with their characters.", completion: .lua,
             perform: { $0.hex($1, then: $2) }),
+        Command(
+            "chapter", "[step]", "The step of the chapter, at the prompt of cubby chapter; off ends it.",
+            completion: .words(["next", "again", "off"]), isChecked: true, atBreak: .denied,
+            done: { $0.teachChapter($1) }),
     ]
 
     /// The commands at a break, in listing order; `:out` and an empty line also work there.

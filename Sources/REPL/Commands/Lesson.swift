@@ -11,6 +11,9 @@ struct Lesson: Sendable {
     let examples: [String]
     /// What to try instead of the examples.
     var advice: String?
+    /// The same in Objective-C, and in Swift.
+    var objectiveC: String?
+    var swift: String?
     /// Whether an entry solves it.
     let isSolved: @Sendable (LessonEntry, LessonState) -> Bool
 
@@ -63,7 +66,7 @@ struct Lesson: Sendable {
             case .question: !entry.hasFailed
             case .command(let name): name == "help" && !entry.hasFailed
             case .lua: entry.hasWorked && entry.words.first == "help" && entry.words.count > 1
-            case .returned: false
+            case .returned, .relaunched: false
             }
         },
         Lesson(
@@ -123,6 +126,8 @@ struct LessonEntry {
         case question
         /// No entry: the application was in the background, and is in the foreground again.
         case returned
+        /// No entry: the application was launched again.
+        case relaunched
     }
 
     let kind: Kind

@@ -4,12 +4,13 @@ import Lua
 import PredicateFormat
 import Scripting
 
-/// The progress in the lessons, and what they leave to be removed.
+/// The progress in the lessons of a course, and what they leave to be removed.
 struct Tutorial {
     static let lampName = "Tutorial Lamp"
     /// The lesson that registers a handler.
     private static let handlerLesson = 10
 
+    let course: Course
     /// The current lesson, from 0.
     private(set) var lesson: Int
     /// The number of failed attempts at this lesson.
@@ -27,16 +28,17 @@ struct Tutorial {
     /// Whether the process was stopped since the last entry.
     var wasStopped = false
 
-    init(_ host: ScriptHost, lesson: Int = 0) {
+    init(_ host: ScriptHost, _ course: Course, lesson: Int = 0) {
+        self.course = course
         self.lesson = lesson
         formerKeys = Set(Self.lamps(of: host).compactMap { try? $0.itemKey })
         formerHandlers = host.scriptHandlers
     }
 
-    var current: Lesson? { Lesson.all.indices.contains(lesson) ? Lesson.all[lesson] : nil }
+    var current: Lesson? { course.lessons.indices.contains(lesson) ? course.lessons[lesson] : nil }
 
     /// Whether the lesson is about the lamp.
-    var needsLamp: Bool { (2...9).contains(lesson) }
+    var needsLamp: Bool { !course.isPersistent && (2...9).contains(lesson) }
 
     /// Goes to another lesson.
     mutating func go(to lesson: Int, _ host: ScriptHost) {
@@ -44,6 +46,7 @@ struct Tutorial {
         failures = 0
         hasChangedValue = false
         formerHandlers = host.scriptHandlers
+        course.keep(lesson, in: host)
     }
 
     /// The lamp among the values of the variable `lamp`: an item that was not there before.
@@ -67,7 +70,7 @@ struct Tutorial {
             if let value = state.value, value != 45 { hasChangedValue = true }
             return false
         }
-        if lesson == Self.handlerLesson { handlers.add(state.handlers) }
+        if !course.isPersistent, lesson == Self.handlerLesson { handlers.add(state.handlers) }
         return true
     }
 
@@ -75,6 +78,7 @@ struct Tutorial {
     ///
     /// - Returns: what was removed, in words; nil for nothing.
     func cleanUp(_ host: ScriptHost) -> String? {
+        if course.isPersistent { return nil }
         var removed: [String] = []
         var failure: String?
         var lamps = Self.lamps(of: host)
@@ -108,23 +112,53 @@ extension PromptSession {
         guard host.items.schema.isHousehold else {
             return complain("the tutorial is about a household's items: cubby --container :memory: begins without any")
         }
+        teach(argument, .tutorial)
+    }
+
+    /// `:chapter`, from where it was left.
+    func teachChapter(_ argument: String) {
+        guard offersChapter else {
+            return complain("cubby chapter opens the chapter, in a container of its own")
+        }
+        teach(argument, .chapter)
+    }
+
+    /// Begins the chapter with the prompt, or resumes it.
+    func beginChapter() {
+        let place = Course.chapter.place(in: host)
+        say(
+            "\(place == 0 ? "The chapter checks what you do." : "The chapter goes on where it was left.") "
+                + ":chapter shows the step, :chapter next skips it, :chapter 1 begins again. Leave at any time: cubby chapter resumes it.\n\n"
+        )
+        teach("", .chapter)
+        if place > 0 { tutor(LessonEntry(.relaunched, hasFailed: false), hints: false) }
+    }
+
+    private func teach(_ argument: String, _ course: Course) {
+        if let tutorial, tutorial.course.command != course.command { endTutorial() }
         switch argument {
         case "stop", "end", "off":
-            guard tutorial != nil else { return print("no tutorial is under way; :tutorial begins it\n") }
-            let removed = endTutorial()
-            return say("The tutorial is over\(removed.map { ": " + $0 } ?? ""). :tutorial begins it again.\n")
-        case "next": go(to: tutorial.map { $0.lesson + 1 } ?? 0)
-        case "again", "": if tutorial == nil { tutorial = Tutorial(host) }
-        default:
-            guard let number = Int(argument), Lesson.all.indices.contains(number - 1) else {
-                return complain("the lessons are 1 to \(Lesson.all.count); next, again and off lead through them")
+            guard tutorial != nil else {
+                return print("no \(course.command) is under way; :\(course.command) begins it\n")
             }
-            go(to: number - 1)
+            let removed = endTutorial()
+            return say(
+                "The \(course.command) is over\(removed.map { ": " + $0 } ?? ""). :\(course.command) begins it again.\n"
+            )
+        case "next": go(to: tutorial.map { $0.lesson + 1 } ?? course.place(in: host), course)
+        case "again", "":
+            if tutorial == nil { tutorial = Tutorial(host, course, lesson: course.place(in: host)) }
+        default:
+            guard let number = Int(argument), course.lessons.indices.contains(number - 1) else {
+                return complain(
+                    "the lessons are 1 to \(course.lessons.count); next, again and off lead through them")
+            }
+            go(to: number - 1, course)
         }
         showLesson()
     }
 
-    /// Ends the tutorial, and removes what it has made.
+    /// Ends the tutorial, and removes what it has made. What the chapter has made stays, and so does its place.
     ///
     /// - Returns: what was removed, in words.
     @discardableResult
@@ -136,8 +170,8 @@ extension PromptSession {
         return tutorial.cleanUp(host)
     }
 
-    private func go(to lesson: Int) {
-        if tutorial == nil { tutorial = Tutorial(host) }
+    private func go(to lesson: Int, _ course: Course) {
+        if tutorial == nil { tutorial = Tutorial(host, course) }
         tutorial?.go(to: lesson, host)
         // A lesson that was skipped may have made it.
         guard tutorial?.needsLamp ?? false, lamp == nil else { return }
@@ -159,15 +193,24 @@ extension PromptSession {
 
     private func showLesson() {
         guard let tutorial, let lesson = tutorial.current else {
+            let isChapter = tutorial?.course.isPersistent ?? false
             let removed = endTutorial()
             return say(
-                "That was the last lesson\(removed.map { ": " + $0 } ?? ""). help() lists what there is; :help the commands. Enjoy your collection.\n"
+                isChapter
+                    ? "That was the chapter. What you made stays here; :chapter 1 begins it again.\n"
+                    : "That was the last lesson\(removed.map { ": " + $0 } ?? ""). help() lists what there is; :help the commands. Enjoy your collection.\n"
             )
         }
-        var text = StyledText("\(tutorial.lesson + 1) of \(Lesson.all.count): \(lesson.title)", .heading)
+        var text = StyledText("\(tutorial.lesson + 1) of \(tutorial.course.lessons.count): \(lesson.title)", .heading)
         let examples = lesson.advice ?? lesson.examples.joined(separator: "\n")
         let prose = WrappedText.paragraphs(lesson.text, to: printer.columns)
-        text.append("\n" + prose + "\nTry:\n" + indented(examples) + "\n")
+        text.append("\n" + prose + "\n")
+        for (language, line) in [("Objective-C", lesson.objectiveC), ("Swift", lesson.swift)] {
+            guard let line else { continue }
+            text.append(
+                WrappedText.wrapped("  \(language.padded(to: 11))  \(line)", to: printer.columns) + "\n", .dimmed)
+        }
+        text.append("Try:\n" + indented(examples) + "\n")
         print(text)
     }
 
@@ -178,7 +221,7 @@ extension PromptSession {
     }
 
     /// Checks an entry: the lesson is solved, or a hint is due.
-    func tutor(_ entry: LessonEntry) {
+    func tutor(_ entry: LessonEntry, hints: Bool = true) {
         guard tutorial != nil, host.exitCode == nil else { return }
         let lamp = lamp
         guard var tutorial else { return }
@@ -189,13 +232,14 @@ extension PromptSession {
             self.tutorial?.go(to: tutorial.lesson + 1, host)
             return showLesson()
         }
+        guard hints else { return }
         self.tutorial?.failures += 1
         guard let failures = self.tutorial?.failures, failures % 3 == 0 else { return }
         let isLampGone = tutorial.needsLamp && lamp == nil
         let hint =
             isLampGone
             ? "The variable `lamp` has no lamp of the tutorial. :tutorial \(tutorial.lesson + 1) makes one."
-            : "Not yet. :tutorial again shows the lesson, :tutorial next skips it."
+            : "Not yet. :\(tutorial.course.command) again shows the lesson, :\(tutorial.course.command) next skips it."
         print(StyledText([.init(WrappedText.paragraphs(hint, to: printer.columns), .dimmed), .init("\n", .plain)]))
     }
 

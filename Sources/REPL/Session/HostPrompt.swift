@@ -40,7 +40,12 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     ///   - host: a launched host, whose front end this becomes.
     ///   - usesColor: whether to use colours.
     ///   - reportsFocus: whether losing the window's focus makes the application inactive.
-    public init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
+    public convenience init(_ host: ScriptHost, usesColor: Bool = true, reportsFocus: Bool = false) {
+        self.init(host, usesColor: usesColor, reportsFocus: reportsFocus, isChapter: false)
+    }
+
+    /// The same; or the prompt that leads through the chapter.
+    package init(_ host: ScriptHost, usesColor: Bool, reportsFocus: Bool, isChapter: Bool) {
         self.host = host
         self.reportsFocus = reportsFocus
         allowedPalette = TerminalPalette.appropriate(
@@ -48,6 +53,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         )
         palette = PromptSettings(allowed: allowedPalette, environment: ProcessEnvironment.value).palette
         let size = Console.size
+        session.offersChapter = isChapter
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.isPaged = isEditing
@@ -118,6 +124,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
             let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: screenColumns)
             put(Array(banner.utf8))
         }
+        if session.offersChapter { session.beginChapter() }
         if host.options.isReadOnly {
             ownerTimer = host.loop.every(1) { [unowned self] in if !isRunningEntry { followOwner() } }
         }

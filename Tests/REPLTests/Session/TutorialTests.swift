@@ -100,6 +100,72 @@ import Wording
     }
 }
 
+@Suite("The chapter") struct ChapterTests {
+    private func prompt(columns: Int = 80) throws -> KeptPrompt {
+        let prompt = try KeptPrompt(columns: columns)
+        prompt.session.offersChapter = true
+        return prompt
+    }
+
+    @Test func `Its examples lead through it, its lines fit, and what they make stays`() throws {
+        let prompt = try prompt()
+        prompt.session.beginChapter()
+        #expect(prompt.output.contains("The chapter checks what you do."))
+        var shown = prompt.output
+        for (place, lesson) in Lesson.chapter.dropLast().enumerated() {
+            #expect(prompt.lesson == place + 1, "\(lesson.title)")
+            let lines = prompt.enter(":chapter").split(separator: "\n")
+            for line in lines { #expect(DisplayWidth.of(line) <= 80, "\(line)") }
+            #expect(lines.count < 18 && shown.hasSuffix(prompt.output))
+            shown = ""
+            for example in lesson.examples { shown += prompt.enter(example) }
+            #expect(shown.contains("✓ \(lesson.title)"), "\(shown)")
+        }
+        #expect(prompt.lesson == Lesson.chapter.count)
+        prompt.enter(":chapter off")
+        #expect(prompt.session.tutorial == nil && prompt.host.items.count == 1)
+        #expect(!prompt.host.scriptHandlers.of("didEnterBackground").isEmpty)
+        prompt.output = ""
+        prompt.session.beginChapter()
+        #expect(prompt.output.contains("The chapter goes on where it was left."))
+        #expect(prompt.output.contains("✓ The second run") && prompt.output.contains("That was the chapter."))
+    }
+
+    @Test func `It is left and resumed at its step`() throws {
+        let prompt = try prompt()
+        prompt.session.beginChapter()
+        prompt.enter(Lesson.chapter[0].examples[0], ":chapter next", ":chapter off")
+        #expect(prompt.enter(":chapter off").contains("no chapter is under way"))
+        #expect(prompt.enter(":chapter").contains("3 of 15"))
+        prompt.enter(":tutorial")
+        #expect(prompt.session.tutorial?.course.command == "tutorial")
+        #expect(prompt.enter(":chapter").contains("3 of 15"))
+        #expect(prompt.enter(":chapter 16").contains("the lessons are 1 to 15"))
+        #expect(prompt.enter(":chapter 5", "1", "2", "3").contains("Not yet. :chapter again"))
+    }
+
+    @Test(arguments: Array(1...15))
+    func `A step is not passed by something else`(number: Int) throws {
+        let prompt = try prompt()
+        prompt.enter("items:createItem{ name = 'Lamp' }", ":chapter \(number)")
+        let others = [
+            "", "42", "nope()", "x = = 1", ":time", ":hooks", ":inspect", ":inspect '/none'", "#items", "app.state",
+            "items[1].name", "-- items:createItem()", "print('items:saveChanges()')", ":states now", "fs.exists('x')",
+            "archiver.archivedData('x')", "app:on('didSave', print)",
+        ]
+        for other in others {
+            prompt.enter(other)
+            #expect(prompt.lesson == number, "\(other)")
+        }
+    }
+
+    @Test func `Elsewhere the command says where it is`() throws {
+        let prompt = try KeptPrompt()
+        #expect(prompt.enter(":chapter").contains("cubby chapter opens the chapter"))
+        #expect(prompt.session.hasFailed && prompt.session.tutorial == nil)
+    }
+}
+
 @Suite("Commands of the prompt") struct PromptCommandTests {
     @Test(arguments: ["break", "debug"] + Command.atBreaks.map(\.name))
     func `Where no break is shown, the debugger's commands say so`(name: String) throws {

@@ -51,6 +51,7 @@ struct AttachPromptTests {
         ("?items.createItem", "A new item"), ("items.createItem?", "A new item"), ("??thumbnail", "images:thumbnail"),
         (":hooks", "willSave"), (":errors", "no errors of handlers or timers"), (":doctor", "line editor"),
         (":states", "didEnterBackground"), (":hex 'ab'", "61 62"),
+        (":chapter", "cubby chapter opens"),
         (":time 6 * 7", "42"), (":time", "every entry's time is shown"), (":out json", ""), (":out xml", "is none of"),
         (":undo", "nothing to undo"), (":redo", "nothing to redo"), (":img 1", ":img takes an item or an image"),
         (":histroy", "did you mean 'history'"), (":tutorial", "1 of 12"), ("full({ 1 })", "{ 1 }"),
