@@ -3,6 +3,7 @@ import ArgumentParser
 import Files
 import Glibc
 import Lua
+import Scripting
 import SharedItems
 import TimeZones
 
@@ -34,6 +35,7 @@ struct DoctorCommand: ParsableCommand {
             let container = try ContainerArgument.locate(container)
             describeContainer(container, &lines, &advice)
             try describeConfiguration(of: container, &lines, &advice)
+            lines.append(("budgets", ScriptHostOptions(container: container).budgets))
         }
         describeFences(&lines, &advice)
         let source = MemoryPressureSource.find()

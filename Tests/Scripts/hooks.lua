@@ -129,6 +129,19 @@ print(pcall(app.on, app, "user.", print))
 print(pcall(app.on, app, "user.x", { budget = -1 }, print))
 -- expect: false	bad argument #2 'options' to 'app:on' (option 'budget': seconds from 0 expected, got -1.0)
 
+-- A budget that cannot be kept is refused when it is given; elsewhere it holds.
+for _, event in ipairs{ "didEnterBackground", "willTerminate", "willSave", "didSave" } do
+  print((select(2, pcall(app.on, app, event, { budget = 20 }, print)):match("%(option.*; cubby")))
+  app:on(event, { budget = 4, id = "kept" }, print):off()
+end
+-- expect: (option 'budget': at most 4 s expected for didEnterBackground, got 20: all its handlers have that together on the way to the background or out; cubby
+-- expect: (option 'budget': at most 4 s expected for willTerminate, got 20: all its handlers have that together on the way to the background or out; cubby
+-- expect: (option 'budget': at most 4 s expected for willSave, got 20: all its handlers have that together on the way to the background or out; cubby
+-- expect: (option 'budget': at most 4 s expected for didSave, got 20: all its handlers have that together on the way to the background or out; cubby
+print(app:on("user.x", { budget = 20, id = "long" }, print).id, (select(2, pcall(app.on, app, "didSave", { budget = 20 }, print)):match("%-%-callback%-time %d+")))
+-- expect: long	--callback-time 21
+app:off("long")
+
 -- Its place in the order, and what it counts: those of a higher priority come after the save.
 app:on("willSave", { group = "save", priority = 95 }, function() print("after") end)
 app:on("willSave", { group = "save" }, function() print("before", items.hasChanges) end)

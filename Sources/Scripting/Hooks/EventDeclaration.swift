@@ -42,6 +42,9 @@ package struct EventDeclaration: Sendable, Equatable {
     static func names(of owner: Owner) -> [String] { all.filter { $0.owner == owner }.map(\.name) }
 
     static let neverPaused = Set(all.filter(\.isNeverPaused).map(\.name))
+
+    /// The events whose handlers have a time together, on the way to the background or out.
+    static let limited: Set = ["didEnterBackground", "willTerminate", "willSave", "didSave"]
 }
 
 extension EventDeclaration {

@@ -90,16 +90,24 @@ package struct HookBinding {
             LuaOption("once", \.once, doc: "remove the registration before its first call")
             LuaOption(
                 "budget", \.budget,
-                doc: "seconds allowed for a call; 0: no limit of its own (default: 2)")
+                doc:
+                    "seconds allowed for a call; 0: no limit of its own (default: 2). More than the handlers of the event have together is refused"
+            )
             LuaOption("desc", \.description, doc: "a description, shown by app:hooks()")
         }
 
-        func checked() throws(LuaMismatch) -> Hook.Options {
+        /// The options of a registration for an event whose handlers have `limit` seconds together.
+        func checked(for event: String, limit: Double?) throws(LuaMismatch) -> Hook.Options {
             var options = Hook.Options()
             (options.id, options.group, options.description, options.once) = (id, group, description, once)
             if let budget {
                 guard budget >= 0 else {
                     throw LuaMismatch("option 'budget': seconds from 0 expected, got \(budget)", argument: "options")
+                }
+                if let limit, budget > limit {
+                    throw LuaMismatch(
+                        "option 'budget': at most \(Seconds.text(limit)) s expected for \(event), got \(Seconds.text(budget)): all its handlers have that together on the way to the background or out; cubby --callback-time \(Seconds.text(budget + 1)) gives them more",
+                        argument: "options")
                 }
                 options.budget = budget
             }
@@ -155,7 +163,7 @@ package struct HookBinding {
             return hooks.add(event, options, function)
         case .options(let given):
             guard let handler else { throw LuaMismatch("function expected, got nil", argument: "handler") }
-            var options = try given.checked()
+            var options = try given.checked(for: event, limit: hooks.timeLimit(of: event))
             options.once = once || options.once
             return hooks.add(event, options, handler)
         }

@@ -34,6 +34,8 @@ package final class HookCenter {
     var observersDeadline: MonotonicTime?
     /// Seconds reserved for the save, out of the time for `didEnterBackground` or `willTerminate`.
     private static let reservedForSave = 1.0
+    /// Seconds for the handlers of `didEnterBackground` or `willTerminate`, and the save.
+    var callbackLimit = 5.0
     /// The end of the limited phase of the life cycle: a callback, and the save after it.
     private var phaseEnd: MonotonicTime?
     private var reserved = 0.0
@@ -52,7 +54,15 @@ package final class HookCenter {
     /// Begins a phase: its handlers and the save after them have some seconds together.
     func beginPhase(seconds: Double) {
         phaseEnd = .now().advanced(by: seconds)
-        reserved = min(Self.reservedForSave, seconds / 2)
+        reserved = Self.reserve(of: seconds)
+    }
+
+    /// The seconds of a phase that its handlers leave to the save.
+    static func reserve(of seconds: Double) -> Double { min(reservedForSave, seconds / 2) }
+
+    /// The seconds that all handlers of an event have together on the way to the background, or out; nil for no limit.
+    func timeLimit(of event: String) -> Double? {
+        EventDeclaration.limited.contains(event) ? callbackLimit - Self.reserve(of: callbackLimit) : nil
     }
 
     func endPhase() { phaseEnd = nil }

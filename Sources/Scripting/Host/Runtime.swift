@@ -39,6 +39,7 @@ package struct Runtime {
             entryWarnings.reset()
         }
         hooks.observerLimit = min(options.timeLimit?.inSeconds ?? hooks.observerLimit, hooks.observerLimit)
+        hooks.callbackLimit = options.callbackLimit.inSeconds
         hooks.skipsHandlers = { [status] in status.skipsHandlers }
         hooks.hasEnded = { [status] in status.stopsCode }
         hooks.report = { [log, sources] failure in

@@ -105,6 +105,14 @@ public struct ScriptHostOptions: Sendable {
     /// Creates the usual options for a container.
     public init(container: ApplicationContainer) { self.container = container }
 
+    /// The time limits of handlers, for display.
+    package var budgets: String {
+        let all = callbackLimit.inSeconds
+        let save = HookCenter.reserve(of: all)
+        return
+            "\(Seconds.text(Hook.Options().budget)) s for a handler or its budget, \(Seconds.text(all - save)) s for all of didEnterBackground or willTerminate and \(Seconds.text(save)) s for the save (--callback-time), \(Seconds.text(backgroundLimit.inSeconds)) s for background tasks (--background-time)"
+    }
+
     /// Disables the host's own fence, for tests of the kernel's.
     package mutating func setPathFence(_ stands: Bool) { hasPathFence = stands }
 }
@@ -203,6 +211,12 @@ extension ArchivePersistence {
             indexFolder: opened.container.caches, removesLeftovers: false, opensCutArchive: false, lock: opened.lock)
         newEntries = opened.newEntries
     }
+}
+
+/// Numbers of seconds in messages.
+enum Seconds {
+    /// A whole number has no decimal point.
+    static func text(_ seconds: Double) -> String { Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)" }
 }
 
 extension Duration {
