@@ -41,7 +41,66 @@ package enum TimerModule: ScriptModule {
                 return { timer.cancel() }
             }
         }
+        installRetry(module, in: host)
         return [module.global]
+    }
+
+    private static func installRetry(_ module: LuaModule, in host: ScriptHost) {
+        module.function(
+            "retry", [LuaParameter("options", Retrying.type, "the function, and when it is called again")],
+            returns: [.variadic(.any)],
+            doc: """
+                Calls a function until it succeeds: a call fails when it raises, or returns nil and an error. Returns what the \
+                function has returned, or nil and the last error. Timers, signals and other tasks continue meanwhile; a time \
+                limit and Ctrl-C end the row at once.
+                """,
+            example:
+                "return timer.retry{ times = 3, delay = 0.01, run = function(call) assert(call == 2, \"too early\") return \"done\" end }"
+        ) { [unowned host] call in
+            let (schedule, function) = try Retrying.read(call)
+            return try host.retry(call, function, schedule)
+        }
+    }
+
+    /// The options of `timer.retry`.
+    private struct Retrying: LuaOptions {
+        var schedule = RetrySchedule()
+        var run: LuaFunction?
+
+        static var luaOptions: [LuaOption<Retrying>] {
+            LuaOption("times", \.schedule.times, doc: "the greatest number of calls (default: 3)")
+            LuaOption("delay", \.schedule.delay, doc: "seconds before the second call (default: 1)")
+            LuaOption(
+                "factor", \.schedule.factor, doc: "the growth of the delay from one call to the next (default: 2)")
+            LuaOption(
+                "jitter", \.schedule.jitter,
+                doc: "the part of a delay, 0 to 1, by which it is longer or shorter at random (default: 0)")
+            LuaOption(
+                "run", \.run,
+                doc: .callback("(call: integer) → any…", "the function, called with the number of the call, from 1"))
+        }
+
+        /// Without a function there is nothing to call.
+        static var type: LuaType { if case .optional(let type) = luaType { type } else { luaType } }
+
+        static func read(_ call: LuaCall) throws(LuaMismatch) -> (RetrySchedule, LuaFunction) {
+            func refuse(_ option: String, _ expected: String, _ got: some Any) -> LuaMismatch {
+                LuaMismatch("option '\(option)': \(expected) expected, got \(got)", argument: "options")
+            }
+            let options: Retrying
+            do throws(LuaMismatch) { options = try Retrying(lua: call.value(0)) } catch {
+                throw LuaMismatch(error.message, argument: "options")
+            }
+            let schedule = options.schedule
+            if schedule.times < 1 { throw refuse("times", "a number from 1", schedule.times) }
+            for (name, seconds) in [("delay", schedule.delay), ("factor", schedule.factor)]
+            where !(seconds >= 0 && seconds.isFinite) {
+                throw refuse(name, "a number from 0", seconds)
+            }
+            if !(0...1).contains(schedule.jitter) { throw refuse("jitter", "0 to 1", schedule.jitter) }
+            guard let run = options.run else { throw refuse("run", "function", "no value") }
+            return (schedule, run)
+        }
     }
 
     private static func installDaily(_ module: LuaModule, in host: ScriptHost) {
