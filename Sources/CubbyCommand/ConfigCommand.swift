@@ -59,7 +59,8 @@ struct ConfigApproveCommand: ParsableCommand {
 /// `cubby config set NAME VALUE`.
 struct ConfigSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set or reset time-limit, memory-limit, grace, durability or log-level.")
+        commandName: "set",
+        abstract: "Set or reset time-limit, memory-limit, grace, durability, log-level or module-path.")
 
     @OptionGroup var target: ConfigTarget
 
@@ -75,7 +76,7 @@ struct ConfigSetCommand: ParsableCommand {
                 "There is no setting '\(name)'\(NearestNames.hint(for: name, among: Setting.names)); "
                     + "settings are \(Setting.names.joined(separator: ", ")).")
         }
-        guard isUnset || setting.accepts(value) else {
+        guard isUnset || setting.accepts(setting.stored(value)) else {
             throw ValidationError("\(name) takes \(setting.range), or default.")
         }
     }
@@ -84,6 +85,7 @@ struct ConfigSetCommand: ParsableCommand {
 
     func run() throws {
         let file = try target.file()
+        let value = Setting(rawValue: name)?.stored(value) ?? value
         try target.update(file) { $0.settings[name] = isUnset ? nil : value }
         Report.line(isUnset ? "\(name) is the default again" : "\(name) is \(value)")
     }

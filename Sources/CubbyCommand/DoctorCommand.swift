@@ -130,6 +130,19 @@ struct DoctorCommand: ParsableCommand {
         let settings = try SettingsInForce(HostOptions.parse([]), configuration.settings, in: container)
         lines.append(("settings", settings.summary))
         advice += settings.remarks
+        if let variable = LuaPath.value {
+            let report = LuaPathReport(
+                variable,
+                granted: settings.configuredModulePaths + [container.path]
+                    + configuration.grants.filter { $0.kind != .run }.map(\.path),
+                base: WorkingDirectory.path ?? "/")
+            lines.append(("LUA_PATH", report.text))
+            if !report.missing.isEmpty {
+                advice.append(
+                    "LUA_PATH is searched where it is granted: cubby config set module-path \(report.missing.joined(separator: ":")) grants the rest."
+                )
+            }
+        }
         for grant in configuration.grants {
             lines.append(("grant", "\(grant.title), \(grant.state.rawValue) \(grant.time)"))
             if grant.state == .changed { advice.append("\(grant.title) is not what was granted: grant it anew.") }

@@ -44,6 +44,12 @@ struct HostOptions: ParsableArguments {
         help: ArgumentHelp("Allow scripts to read and write a folder.", valueName: "path"), completion: .directory)
     var allowWrite: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A folder in which require looks for modules, which it may read; repeatable.", valueName: "dir"),
+        completion: .directory)
+    var modulePath: [String] = []
+
     @Flag(help: "Allow scripts to start programs (os.execute, io.popen).")
     var allowRun = false
 
@@ -193,6 +199,8 @@ struct HostOptions: ParsableArguments {
                 .unavailable, "the time limit cannot be kept: the system gives this process no timer (ulimit -i)")
         }
         options.allowsNativeModules = allowFFI
+        options.modulePaths = modulePath + settings.configuredModulePaths
+        options.luaPath = LuaPath.value
         options.readable = allowRead + configured.paths(.read)
         options.writable = allowWrite + configured.paths(.write)
         options.programs = configured.programs
@@ -239,6 +247,16 @@ extension StandardErrorLogHandler.Form: ExpressibleByArgument {
         case "json": self = .json
         case "journal": self = .journal
         default: return nil
+        }
+    }
+}
+
+/// The variable by which users of Lua name the folders of their modules.
+enum LuaPath {
+    /// The templates of `LUA_PATH_5_4`, else of `LUA_PATH`; nil without any.
+    static var value: String? {
+        ["LUA_PATH_5_4", "LUA_PATH"].lazy.compactMap { ProcessEnvironment.value($0) }.first.flatMap {
+            $0.isEmpty ? nil : $0
         }
     }
 }

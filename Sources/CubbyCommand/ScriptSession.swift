@@ -60,7 +60,7 @@ struct ScriptSession {
             // Naming a script is consent to read what lies beside it: its modules and its data.
             let scriptFolder = PathText.parent(of: PathText.absolute(path, from: folder))
             options.readable += [path, scriptFolder]
-            options.modulePaths = [scriptFolder]
+            options.modulePaths.insert(scriptFolder, at: 0)
         }
         // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }

@@ -24,8 +24,10 @@ struct SettingsInForce {
 
     /// In the order of the settings. In a dictionary, the runtime's lookup of the key's conformance would take 3 ms.
     private(set) var values: [Value] = []
-    /// Preferences without effect, with the reason.
+    /// Preferences, and folders of the configuration, without effect, with the reason.
     private(set) var remarks: [String] = []
+    /// The folders of the configuration's `module-path` that are there, beside those of the command line.
+    private(set) var configuredModulePaths: [String] = []
 
     /// - Parameters:
     ///   - options: the command line's.
@@ -50,6 +52,13 @@ struct SettingsInForce {
             if let preference = preferences[setting.rawValue] { narrow(&value, to: preference, container) }
             values.append(value)
         }
+        for folder in Setting.folders(configured[Setting.modulePath.rawValue] ?? "") {
+            if PosixFileLayer().exists(folder + "/.") {
+                configuredModulePaths.append(folder)
+            } else {
+                remarks.append("the configured module-path \(folder) is not there")
+            }
+        }
     }
 
     private mutating func narrow(
@@ -69,7 +78,7 @@ struct SettingsInForce {
         else {
             let reason =
                 switch setting {
-                case .grace, .durability, .logLevel: "preferences lower limits, and nothing else"
+                case .grace, .durability, .logLevel, .modulePath: "preferences lower limits, and nothing else"
                 case _ where !setting.accepts(text): "it takes \(setting.range)"
                 case .timeLimit, .memoryLimit:
                     "it may only lower the limit, and \(value.shown) applies"
@@ -87,6 +96,7 @@ struct SettingsInForce {
         case .grace: options.grace.map(text)
         case .durability: options.durability?.rawValue
         case .logLevel: options.logLevel?.rawValue
+        case .modulePath: options.modulePath.isEmpty ? nil : options.modulePath.joined(separator: ":")
         }
     }
 
@@ -125,6 +135,7 @@ enum Setting: String, CaseIterable {
     case grace
     case durability
     case logLevel = "log-level"
+    case modulePath = "module-path"
 
     static var names: [String] { allCases.map(\.rawValue) }
 
@@ -136,6 +147,7 @@ enum Setting: String, CaseIterable {
         case .grace: "seconds from 0 to 3600"
         case .durability: CommitDurability.allValueStrings.joined(separator: " or ")
         case .logLevel: Logger.Level.allValueStrings.joined(separator: ", ")
+        case .modulePath: "absolute folders, separated by colons"
         }
     }
 
@@ -143,7 +155,7 @@ enum Setting: String, CaseIterable {
         switch self {
         case .timeLimit, .grace: " s"
         case .memoryLimit: " MB"
-        case .durability, .logLevel: ""
+        case .durability, .logLevel, .modulePath: ""
         }
     }
 
@@ -156,7 +168,7 @@ enum Setting: String, CaseIterable {
     /// The default value; nil for no limit.
     var standard: String? {
         switch self {
-        case .timeLimit: nil
+        case .timeLimit, .modulePath: nil
         case .memoryLimit:
             MachineMemory.find().map { "\(min(max($0.limitOfScripts >> 20, 1), Self.mostMemory))" }
         case .grace: "\(Int(Self.standardGrace))"
@@ -172,6 +184,7 @@ enum Setting: String, CaseIterable {
         case .grace: Double(text).map { $0 >= 0 && $0 <= 3600 } ?? false
         case .durability: CommitDurability(rawValue: text) != nil
         case .logLevel: Logger.Level(rawValue: text) != nil
+        case .modulePath: !Self.folders(text).isEmpty && Self.folders(text).allSatisfy { $0.hasPrefix("/") }
         }
     }
 
@@ -181,6 +194,16 @@ enum Setting: String, CaseIterable {
     /// A limit's value as a number; infinity for none.
     func limit(_ text: String?) -> Double {
         text.flatMap { isNone($0) ? nil : Double($0) } ?? .infinity
+    }
+
+    /// The folders of a value of `module-path`.
+    static func folders(_ text: String) -> [String] { text.split(separator: ":").map(String.init) }
+
+    /// A given value as it is stored: folders are absolute, since a run may begin elsewhere.
+    func stored(_ text: String) -> String {
+        guard self == .modulePath else { return text }
+        let base = WorkingDirectory.path ?? "/"
+        return Self.folders(text).map { PathText.absolute($0, from: base) }.joined(separator: ":")
     }
 }
 

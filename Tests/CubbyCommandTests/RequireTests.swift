@@ -38,6 +38,72 @@ struct RequireTests {
         #expect(own.stderr.contains("own.lua:1: undefined global 'unpack'"), "\(own.stderr)")
     }
 
+    @Test("--module-path and its setting name folders that require alone may read") func modulePath() throws {
+        try program.scratch.write("return { word = 'shared' }", to: "lib/shared.lua")
+        try program.scratch.write("return { word = require('shared').word .. ' pack' }", to: "lib/pack/init.lua")
+        try program.scratch.write("return { word = 'second' }", to: "more/second.lua")
+        let (lib, more) = (program.scratch.file("lib"), program.scratch.file("more"))
+        let script = "print(require('pack').word, require('second').word)"
+        #expect(try program("-e", script).status == .exited(1))
+        let given = try program("--module-path", lib, "--module-path", more, "-e", script)
+        #expect(given.stdout == "shared pack\tsecond\n", "\(given.stderr)")
+        #expect(try program("--module-path", lib, "-e", "print((fs.read('\(lib)/shared.lua')))").stdout == "nil\n")
+        // A folder of the configuration is absolute, and stays beside those of a run.
+        let set = try program("config", "set", "module-path", "lib", directory: program.scratch.path)
+        #expect(set.stdout == "module-path is \(lib)\n", "\(set.stderr)")
+        let both = try program("--module-path", more, "-e", script)
+        #expect(both.stdout == "shared pack\tsecond\n", "\(both.stderr)")
+        #expect(try program("config").stdout.contains("\(lib)"))
+        try FileManager.default.removeItem(atPath: lib)
+        let gone = try program("--module-path", more, "-e", "print(require('second').word)")
+        #expect(gone.stdout == "second\n" && gone.stderr.contains("the configured module-path \(lib) is not there"))
+        #expect(try program("config", "set", "module-path", "").status == .exited(64))
+        #expect(try program("--module-path", program.scratch.file("nowhere"), "-e", "").status != .exited(0))
+    }
+
+    @Test("LUA_PATH is searched where it is granted; else the error and doctor say which grant is missing")
+    func luaPath() throws {
+        try program.scratch.write("return 'of LUA_PATH'", to: "lib/stone.lua")
+        let lib = program.scratch.file("lib")
+        let variables: [String: String?] = ["LUA_PATH": "\(lib)/?.lua;;\(lib)/?/init.lua"]
+        let script = "print((require('stone')))"
+        let refused = try program("-e", script, environment: variables)
+        #expect(refused.status == .exited(1))
+        #expect(
+            refused.stderr.contains(
+                "'\(lib)/stone.lua' of LUA_PATH is outside the sandbox; --module-path \(lib) grants it"))
+        for options in [["--module-path", lib], ["--allow-read", lib]] {
+            let granted = try program(options + ["-e", script], environment: variables)
+            #expect(granted.stdout == "of LUA_PATH\n", "\(granted.stderr)")
+        }
+        let doctor = try program("doctor", environment: variables).stdout
+        #expect(doctor.contains("\(lib)/?.lua (not granted: ignored)"), "\(doctor)")
+        #expect(doctor.contains("cubby config set module-path \(lib)"))
+        _ = try program("config", "grant", "read", lib)
+        let now = try program("doctor", environment: variables).stdout
+        #expect(now.contains("\(lib)/?.lua; ") && !now.contains("not granted"), "\(now)")
+        #expect(now.contains("2 s for a handler"))
+        // That of the version comes first.
+        let own = try program(
+            "-e", script, environment: ["LUA_PATH": "/nowhere/?.lua", "LUA_PATH_5_4": "\(lib)/?.lua"])
+        #expect(own.stdout == "of LUA_PATH\n", "\(own.stderr)")
+    }
+
+    @Test("a script that changes package.path is heard, within the sandbox") func packagePath() throws {
+        try program.scratch.write("return 'beside'", to: "work/lib/near.lua")
+        try program.scratch.write("return 'elsewhere'", to: "far/away.lua")
+        let script = try program.scratch.write(
+            """
+            package.path = "./lib/?.lua;" .. package.path .. ";\(program.scratch.file("far"))/?.lua"
+            print((require("near")))
+            print((select(2, pcall(require, "away")):match("outside the sandbox; %-%-module%-path")))
+            package.path = nil
+            print((pcall(require, "other")))
+            """, to: "work/script.lua")
+        let output = try program("run", script, directory: program.scratch.file("work"))
+        #expect(output.stdout == "beside\noutside the sandbox; --module-path\nfalse\n", "\(output.stderr)")
+    }
+
     static let compiler = ["/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang"].first {
         FileManager.default.isExecutableFile(atPath: $0)
             && FileManager.default.fileExists(atPath: "/usr/include/lua5.4")

@@ -59,6 +59,8 @@ public struct ScriptHostOptions: Sendable {
     public var timeZone: String?
     /// The search path of `require`, before the container's own scripts.
     public var modulePaths: [String] = []
+    /// Templates as in LUA_PATH, searched after `modulePaths` as far as scripts may read their folders.
+    package var luaPath: String?
     /// Whether `require` finally searches `~/.luarocks`, `/usr/local` and `/usr` for Lua modules.
     package var usesLuaTrees = true
     /// Whether `require` loads C modules from the same trees. They run outside the sandbox and all limits.

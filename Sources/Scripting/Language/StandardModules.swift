@@ -24,9 +24,11 @@ enum StandardLibrary {
     }
 }
 
-/// `require` and `package`: Lua modules, each run once, from the script's folder, the container's scripts, and the
-/// LuaRocks trees of the user and the system, which only `require` may read. C modules come from the same trees, if the
-/// host allows them.
+/// `require` and `package`: Lua modules, each run once, from the script's folder, `--module-path`, LUA_PATH where it is
+/// granted, the container's scripts, and the LuaRocks trees of the user and the system, which only `require` may read. C
+/// modules come from the same trees, if the host allows them.
+///
+/// Scripts may change `package.path`: it is searched as in Lua, within what the sandbox grants.
 enum RequireModule {
     static func install(in host: ScriptHost, modules: [ScriptModule.Global]) {
         let state = host.state
@@ -41,7 +43,7 @@ enum RequireModule {
         }
         let native = host.options.usesLuaTrees && host.options.allowsNativeModules ? LuaTrees.nativeFolders : []
         let package = state.makeTable([
-            "loaded": loaded, "preload": preload, "path": templates(host.modulePaths),
+            "loaded": loaded, "preload": preload, "path": ModuleTemplate.text(host.moduleTemplates),
             "cpath": native.map { "\($0)/?.so" }.joined(separator: ";"), "config": "/\n;\n?\n!\n-\n",
         ])
         loaded["package"] = .table(package)
@@ -50,8 +52,9 @@ enum RequireModule {
         let declaration = LuaFunctionDeclaration(
             "require", [LuaParameter("module", .text, "the name; dots separate folders")], returns: [.any, .any],
             doc: """
-                Loads a Lua module once, from the script's folder, Library/Scripts, or a LuaRocks tree. Returns its value \
-                and its origin; "cubby" contains all of the host's modules.
+                Loads a Lua module once, from the script's folder, --module-path, Library/Scripts, or a LuaRocks tree: the \
+                templates of package.path, within the sandbox's grants. Returns its value and its origin; "cubby" contains \
+                all of the host's modules.
                 """, example: "local cubby = require \"cubby\" return cubby.items == items")
         // Modules being loaded: a cycle would never end.
         var loading: NameSet = []
@@ -73,7 +76,7 @@ enum RequireModule {
                 place = ":preload:"
                 result = try loader.call(.text(name), place).first ?? .nil
             } else {
-                let (chunk, shown) = try find(name, in: host)
+                let (chunk, shown) = try find(name, along: package["path"], in: host)
                 place = .text(shown)
                 result = try chunk.call(.text(name), place).first ?? .nil
             }
@@ -97,27 +100,49 @@ enum RequireModule {
         name.split { $0 == "." || $0 == "/" }.joined(separator: "/")
     }
 
-    /// The module's chunk, and its file for display.
-    private static func find(_ name: String, in host: ScriptHost) throws -> (LuaFunction, String) {
+    /// The module's chunk, and its file for display. `path` is `package.path`, which scripts may have changed.
+    private static func find(
+        _ name: String, along path: LuaValue, in host: ScriptHost
+    ) throws -> (LuaFunction, String) {
         let file = file(of: name)
         var tried = "\n\tno field package.preload['\(name)']"
-        for folder in host.modulePaths {
-            for candidate in ["\(file).lua", "\(file)/init.lua"] {
-                let path = PathText.join(folder, candidate)
-                let shown = DisplayPath.abbreviate(path)
-                do {
-                    let source = try host.sandbox.moduleFence.layer.contents(of: path, limit: 64 << 20)
-                    host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
-                    host.runtime.modules.record(name, path)
-                    return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
-                } catch let error as FileError {
-                    let isThere = PosixFileLayer().exists(path)
-                    tried += isThere ? "\n\t\(error.message)" : "\n\tno file '\(shown)'"
-                }
+        let given = host.moduleTemplates
+        var templates = given
+        if let text = path.textValue, text != ModuleTemplate.text(given) {
+            templates = ModuleTemplate.parse(text, reading: host.options.luaPath)
+        }
+        for template in templates {
+            let path = template.path(of: file)
+            let shown = DisplayPath.abbreviate(path)
+            guard let layer = host.moduleLayer(for: path) else {
+                // A tree that is not there has no grant.
+                let isOfTree = LuaTrees.granted.contains { path.hasPrefix($0 + "/") }
+                tried +=
+                    isOfTree
+                    ? "\n\tno file '\(shown)'"
+                    : "\n\t'\(shown)'\(template.origin) is outside the sandbox; \(template.remedy(host.fence.base))"
+                continue
+            }
+            do {
+                let source = try layer.contents(of: path, limit: 64 << 20)
+                host.sources.remember(String(decoding: source, as: UTF8.self), as: shown)
+                host.runtime.modules.record(name, path)
+                return (try host.state.load(ScriptHost.withoutShebang(source), name: "@" + shown), shown)
+            } catch let error as FileError {
+                let isThere = PosixFileLayer().exists(path)
+                tried += isThere ? "\n\t\(error.message)" : "\n\tno file '\(shown)'"
             }
         }
         if host.options.usesLuaTrees, let native = LuaTrees.native(file) { return try open(native, name, in: host) }
-        throw LuaError(.runtime, "module '\(name)' not found:\(tried)")
+        throw LuaError(.runtime, "module '\(name)' not found:\(tried)\(hint(for: name))")
+    }
+
+    /// The host's own module with the functions of a known C module.
+    private static func hint(for name: String) -> String {
+        let own = [
+            "lfs": "fs", "cjson": "json", "rapidjson": "json", "lsqlite3": "sqlite", "luasql.sqlite3": "sqlite",
+        ]
+        return own[name].map { "\n\t(the host's own module '\($0)' has the like: help(\"\($0)\"))" } ?? ""
     }
 
     /// A C module, where allowed.
@@ -125,7 +150,7 @@ enum RequireModule {
         let shown = DisplayPath.abbreviate(path)
         guard host.options.allowsNativeModules else {
             let reason = "C modules are not loaded without --allow-ffi: they run outside of the sandbox"
-            throw LuaError(.runtime, "module '\(name)' is a C module (\(shown)). \(reason)")
+            throw LuaError(.runtime, "module '\(name)' is a C module (\(shown)). \(reason)\(hint(for: name))")
         }
         // Lua's rule: dots become underscores, and a prefix with a hyphen is a version.
         let base = name.split(separator: "-", maxSplits: 1).last.map(String.init) ?? name
@@ -137,15 +162,24 @@ enum RequireModule {
         }
     }
 
-    private static func templates(_ folders: [String]) -> String {
-        folders.flatMap { ["\($0)/?.lua", "\($0)/?/init.lua"] }.joined(separator: ";")
-    }
 }
 
 extension ScriptHost {
     /// The search path of `require`.
-    var modulePaths: [String] {
-        options.modulePaths + [container.scripts] + (options.usesLuaTrees ? LuaTrees.folders : [])
+    var moduleTemplates: [ModuleTemplate] {
+        ModuleTemplate.of(folders: options.modulePaths)
+            + ModuleTemplate.parse(options.luaPath ?? "", reading: options.luaPath)
+            + ModuleTemplate.of(folders: [container.scripts])
+            + ModuleTemplate.of(folders: options.usesLuaTrees ? LuaTrees.folders : [])
+    }
+
+    /// The fenced files through which `require` reads a path; nil for one that is not granted.
+    ///
+    /// In its own folders it reads Lua alone: a script chooses the templates, and the error of a text that is not Lua
+    /// shows a part of it.
+    func moduleLayer(for path: String) -> FencedFileLayer? {
+        let fences = path.hasSuffix(".lua") ? [sandbox.moduleFence, fence] : [fence]
+        return fences.first { $0.verdict(path, .read) == .granted }?.layer
     }
 }
 
