@@ -18,6 +18,7 @@ package enum FileSystemModule: ScriptModule {
         installFolders(module, in: host)
         installTransfers(module, in: host)
         FolderBinding.install(module, in: host)
+        WatchBinding.install(module, in: host)
         return [module.global]
     }
 

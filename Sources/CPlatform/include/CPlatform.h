@@ -138,6 +138,56 @@ int cubby_wall_timer(void);
    the clock was set since the last read; the timer is set nevertheless. */
 int cubby_wall_timer_set(int fd, int64_t seconds);
 
+/* watching.c: what happens in folders, by inotify. */
+
+/* What has happened, combinable. */
+enum {
+    CUBBY_FOLDER_CREATED = 1,
+    /* A file that was open for writing was closed. */
+    CUBBY_FOLDER_CLOSED = 2,
+    CUBBY_FOLDER_WRITTEN = 4,
+    CUBBY_FOLDER_REMOVED = 8,
+    CUBBY_FOLDER_MOVED_FROM = 16,
+    CUBBY_FOLDER_MOVED_TO = 32,
+    /* The watched folder itself is gone. */
+    CUBBY_FOLDER_ENDED = 64,
+    CUBBY_FOLDER_MOVED_ITSELF = 128,
+    /* The watch has ended. */
+    CUBBY_FOLDER_IGNORED = 256,
+    /* The kernel's queue was full: events are lost. */
+    CUBBY_FOLDER_OVERFLOW = 512,
+    CUBBY_FOLDER_IS_FOLDER = 1024,
+};
+
+/* An event. `name` is not terminated, and empty for the folder itself; both halves of a move have the same cookie. */
+typedef struct {
+    int32_t watch;
+    uint32_t flags;
+    uint32_t cookie;
+    const char *name;
+    size_t length;
+} cubby_folder_event;
+
+/* A descriptor of a queue of events, non-blocking, closed on exec. */
+int cubby_folder_events_open(void);
+
+/* Watches an open folder, with `all_writes` also each write to a file in it. Returns the watch's number, which is the same
+   for the same folder. Needs /proc. */
+int cubby_folder_events_add(int fd, int folder, int all_writes);
+
+/* Ends a watch. */
+void cubby_folder_events_remove(int fd, int watch);
+
+/* Reads the next events as bytes; 0: there are none. */
+ptrdiff_t cubby_folder_events_read(int fd, void *buffer, size_t capacity);
+
+/* Takes the next event of these bytes, and moves the offset; 0 at their end. */
+int cubby_folder_event_next(const void *buffer, size_t count, size_t *offset, cubby_folder_event *event);
+
+/* 1 if any process has an open file, which this one has opened for reading, open for writing; else 0. A negative error
+   number where that cannot be known: the file belongs to another user, or the file system has no leases. */
+int cubby_file_has_writer(int file);
+
 /* arguments.c: Swift reads /proc/self/cmdline, which may not be mounted. */
 
 /* The number of arguments, including the program's name, and each of them; NULL beyond the last. */

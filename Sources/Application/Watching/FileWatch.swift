@@ -1,0 +1,434 @@
+import CPlatform
+package import Files
+import Glibc
+
+/// A change of a file in a watched folder.
+package struct FileChange: Sendable, Hashable {
+    /// What has happened.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// It is there, and was not.
+        case created
+        /// It was written again, or replaced.
+        case changed
+        case removed
+        /// It has another name.
+        case moved
+        /// The kernel lost events: what they were about is found by a scan, and reported after this.
+        case overflow
+        /// Changes in this folder are not reported.
+        case unwatched
+    }
+
+    package var kind: Kind
+    package var path: String
+    /// The former path of what was moved.
+    package var from: String?
+    package var isDirectory = false
+    /// Whether no process was writing it any more.
+    package var isClosed = true
+    /// The reason why a folder is not watched.
+    package var reason: String?
+}
+
+/// A watch on a file or a folder, through a fence.
+///
+/// Events of the kernel only say which paths to look at: what is reported is the difference between what was there and
+/// what is there, once it has settled. So the temporary file of an atomic write, which is renamed to its final name, is
+/// no change, and neither is a file that came and went.
+package final class FileWatch {
+    package struct Options: Sendable {
+        /// Whether the folders beneath it are watched, too.
+        package var recursive = false
+        /// Seconds for which a path must be quiet before it is reported.
+        package var delay = 0.1
+        /// Whether names that begin with a dot, and those of temporary files, are reported.
+        package var hidden = false
+        /// Whether a file is reported only when no process is writing it any more.
+        package var closed = true
+        /// Whether what is already there is reported, too.
+        package var existing = false
+
+        package init() {}
+    }
+
+    /// What is known of a path since its last report.
+    private struct Pending {
+        let order: Int
+        let first: MonotonicTime
+        var last: MonotonicTime
+        /// Whether a process may be writing it.
+        var isOpen = false
+        /// Whether a scan has found it: a close of it may have been missed.
+        var isFound = false
+        /// Whether it was written, even if its status is the same.
+        var isWritten = false
+        /// Where it was when it was last reported, if it was moved.
+        var origin: (path: String, status: FileStatus)?
+        /// Whether it is looked at again when it is closed.
+        var waitsForClose = false
+    }
+
+    /// The watched path, as given.
+    package let path: String
+    private let options: Options
+    private let loop: EventLoop
+    private let fence: PathFence
+    private let report: ([FileChange]) -> Void
+    private let queue: FolderEventQueue
+    private let tree: WatchedTree
+    /// The watched file's name; nil for a folder.
+    private var only: String?
+    private var root: (folder: WatchedTree.Folder, status: FileStatus)?
+    /// Where the watched folder is, without links, and the number of the folder above it.
+    private var location: (path: String, parent: Int32?)?
+    private var watch: LoopWatch?
+    private var timer: LoopTimer?
+    private var pending: NameTable<Pending> = [:]
+    private var order = 0
+    private var moves: [UInt32: String] = [:]
+    private var changes: [FileChange] = []
+    private var isRootInDoubt = false
+    /// Whether it reports no more: it was cancelled, or what it watched is gone.
+    package private(set) var isEnded = false
+
+    /// Begins to watch.
+    ///
+    /// - Parameters:
+    ///   - path: a file or a folder that the fence grants for reading.
+    ///   - options: what is reported.
+    ///   - fence: the fence.
+    ///   - loop: waits for the events.
+    ///   - report: called in a turn of the loop with changes, in order.
+    /// - Throws: `FileError` when it cannot be watched.
+    package init(
+        _ path: String, _ options: Options, fence: PathFence, loop: EventLoop,
+        report: @escaping ([FileChange]) -> Void
+    ) throws(FileError) {
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        (self.path, self.options, self.loop, self.fence, self.report) = (path, options, loop, fence, report)
+        queue = try FolderEventQueue(for: path)
+        tree = WatchedTree(queue, fence: fence, allWrites: !options.closed)
+        tree.foundUnreadableName = { [unowned self] in
+            passOver($0, "a name in it is not UTF-8: changes of that file are not reported")
+        }
+        let (status, _) = try fence.layer.status(path, followsLinks: true)
+        switch status.kind {
+        case .directory: try begin(folder: path, status)
+        case .regular: try begin(file: path)
+        default: throw FileError(.list, path, code: ENOTDIR, reason: "only files and folders can be watched")
+        }
+        watch = loop.watch(queue.descriptor) { [weak self] _ in self?.readEvents() }
+        schedule()
+    }
+
+    deinit { cancel() }
+
+    /// The number of watched folders.
+    package var folderCount: Int { tree.count }
+
+    /// Ends the watch.
+    package func cancel() {
+        isEnded = true
+        watch?.cancel()
+        timer?.cancel()
+        (watch, timer) = (nil, nil)
+    }
+
+    // MARK: Begin
+
+    private func begin(folder path: String, _ status: FileStatus) throws(FileError) {
+        let folder = try tree.add(path, followsLinks: true)
+        root = (folder, status)
+        let real = try RealPath.of(PathText.absolute(path, from: fence.base))
+        location = (real, watchParent(of: real))
+        for (name, status) in try tree.list(folder, followsLinks: true) {
+            enter(name, status, in: folder, isNew: false)
+        }
+    }
+
+    /// Watches the folder above, of which no more is reported than the end of the watched one: while a grant has it open,
+    /// its removal is no event of its own.
+    private func watchParent(of real: String) -> Int32? {
+        guard real != "/" else { return nil }
+        let descriptor = open(PathText.parent(of: real), cubby_open_path | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return try? queue.add(descriptor, real, allWrites: false)
+    }
+
+    private func begin(file path: String) throws(FileError) {
+        guard let status = try fence.layer.status(path), status.kind == .regular else {
+            throw FileError(.list, path, code: ELOOP, reason: "it is a link: watch the file that it leads to")
+        }
+        let name = PathText.name(of: path)
+        only = name
+        let folder = try tree.addFolder(of: path)
+        root = (folder, status)
+        enter(name, status, in: folder, isNew: false)
+    }
+
+    /// Takes what a scan has found, with all beneath it.
+    private func enter(_ name: String, _ status: FileStatus, in folder: WatchedTree.Folder, isNew: Bool) {
+        var waiting = [(name, status, folder)]
+        while let (name, status, folder) = waiting.popLast() {
+            let path = path(of: name, in: folder)
+            guard isReported(name, path) else { continue }
+            if isNew || options.existing {
+                touch(path) {
+                    $0.isFound = true
+                    $0.isOpen = true
+                }
+            } else {
+                folder.entries[name] = status
+            }
+            guard status.kind == .directory, options.recursive, only == nil else { continue }
+            do throws(FileError) {
+                let inner = try tree.add(path)
+                waiting += try tree.list(inner).map { ($0.name, $0.status, inner) }
+            } catch {
+                // It may have gone again, which is an event of its own.
+                if error.code != ENOENT, error.code != ENOTDIR { passOver(path, error.message) }
+            }
+        }
+    }
+
+    // MARK: Events
+
+    private func readEvents() {
+        var hasOverflowed = false
+        queue.read { event in
+            if event.flags.contains(.overflow) { hasOverflowed = true } else { received(event) }
+        }
+        if hasOverflowed { rescan() }
+        schedule()
+    }
+
+    private func received(_ event: FolderEventQueue.Event) {
+        let flags = event.flags
+        if let location, event.folder == location.parent {
+            if event.name == PathText.name(of: location.path) { isRootInDoubt = true }
+            return
+        }
+        guard let folder = tree.folder(event.folder) else { return }
+        if !flags.isDisjoint(with: .ended) {
+            if folder === root?.folder { isRootInDoubt = true } else if flags.contains(.ignored) { tree.forget(folder) }
+            return
+        }
+        guard let name = event.name else { return tree.foundUnreadableName(folder.path) }
+        let path = path(of: name, in: folder)
+        guard !name.isEmpty, isReported(name, path) else { return }
+        if flags.contains(.movedTo) { return arrived(path, event) }
+        if flags.contains(.movedFrom) { moves[event.cookie] = path }
+        touch(path) { entry in
+            if flags.contains(.closed) { (entry.isOpen, entry.isWritten) = (false, true) }
+            if flags.contains(.written) { (entry.isOpen, entry.isWritten) = (true, true) }
+            if flags.contains(.created), !flags.contains(.isFolder) { entry.isOpen = true }
+        }
+        if flags.contains(.created), flags.contains(.isFolder) { arrived(folder: path) }
+    }
+
+    /// A file or a folder was moved here, from a watched place or from elsewhere.
+    private func arrived(_ path: String, _ event: FolderEventQueue.Event) {
+        let isFolder = event.flags.contains(.isFolder)
+        guard let from = moves.removeValue(forKey: event.cookie), let source = tree.place(of: from) else {
+            touch(path) { ($0.isOpen, $0.isWritten, $0.origin) = (false, true, nil) }
+            if isFolder { arrived(folder: path) }
+            return
+        }
+        let former = pending[from]
+        pending[from] = nil
+        let known = source.folder.entries[source.name]
+        source.folder.entries[source.name] = nil
+        let origin = former?.origin ?? known.map { (from, $0) }
+        touch(path) { ($0.isOpen, $0.isWritten, $0.origin) = (false, true, origin) }
+        if let origin, origin.path == path, let place = tree.place(of: path) {
+            // Moved away and back.
+            place.folder.entries[place.name] = origin.status
+            touch(path) { $0.origin = nil }
+        }
+        guard isFolder, options.recursive else { return }
+        guard let moved = tree.folder(at: from) else { return arrived(folder: path) }
+        tree.rename(moved, to: path)
+        for (inner, entry) in pending where inner.hasPrefix(from + "/") {
+            pending[inner] = nil
+            pending[path + inner.dropFirst(from.utf8.count)] = entry
+        }
+    }
+
+    /// A folder has come, perhaps with files in it, of which some came before it was watched.
+    private func arrived(folder path: String) {
+        guard options.recursive, only == nil, let place = tree.place(of: path), let status = tree.status(path),
+            status.kind == .directory
+        else { return }
+        enter(place.name, status, in: place.folder, isNew: true)
+    }
+
+    /// Compares all folders with what was reported of them, after events were lost.
+    private func rescan() {
+        changes.append(FileChange(kind: .overflow, path: path, isDirectory: only == nil))
+        moves.removeAll()
+        for path in pending.keys { touch(path) { ($0.isFound, $0.waitsForClose) = (true, false) } }
+        if let only, let root {
+            touch(path(of: only, in: root.folder)) { ($0.isFound, $0.isOpen) = (true, true) }
+            return
+        }
+        for folder in tree.folders {
+            guard let found = try? tree.list(folder, followsLinks: folder === root?.folder) else {
+                // Its removal is found in the folder above.
+                if folder === root?.folder { isRootInDoubt = true }
+                continue
+            }
+            var names: NameSet = []
+            for (name, status) in found {
+                names.insert(name)
+                let path = path(of: name, in: folder)
+                let old = folder.entries[name]
+                let isFolder = status.kind == .directory
+                guard old == nil || Self.differ(old, status) || (isFolder && tree.folder(at: path) == nil) else {
+                    continue
+                }
+                if isFolder, old?.inode == status.inode, !options.recursive { continue }
+                enter(name, status, in: folder, isNew: true)
+            }
+            for name in folder.entries.keys where !names.contains(name) { touch(path(of: name, in: folder)) { _ in } }
+        }
+    }
+
+    private static func differ(_ old: FileStatus?, _ new: FileStatus) -> Bool {
+        guard let old, old.kind == new.kind, old.inode == new.inode else { return true }
+        return new.kind != .directory && (old.size != new.size || old.modified != new.modified)
+    }
+
+    private func touch(_ path: String, _ change: (inout Pending) -> Void) {
+        let now = MonotonicTime.now()
+        order += 1
+        var entry = pending[path] ?? Pending(order: order, first: now, last: now)
+        (entry.last, entry.waitsForClose) = (now, false)
+        change(&entry)
+        pending[path] = entry
+    }
+
+    // MARK: Reports
+
+    /// Sets the timer for what is quiet next, and delivers what is to be reported.
+    private func schedule() {
+        guard !isEnded else { return }
+        let times = pending.values.filter { !$0.waitsForClose }.map(due)
+        timer?.cancel()
+        timer = nil
+        let soon = isRootInDoubt || !changes.isEmpty ? MonotonicTime.now() : nil
+        guard let next = (times + [soon].compactMap { $0 }).min() else { return }
+        timer = loop.after(next.seconds(since: .now())) { [weak self] in self?.settle() }
+    }
+
+    /// When a path is reported: once it is quiet, or has been busy for long.
+    private func due(_ entry: Pending) -> MonotonicTime {
+        min(entry.last.advanced(by: options.delay), entry.first.advanced(by: options.delay * 10))
+    }
+
+    private func settle() {
+        timer = nil
+        let now = MonotonicTime.now()
+        var ready: [(path: String, entry: Pending)] = []
+        for (path, entry) in pending where !entry.waitsForClose && (isRootInDoubt || due(entry) <= now) {
+            ready.append((path, entry))
+        }
+        for (path, _) in ready { pending[path] = nil }
+        ready.sort { $0.entry.order < $1.entry.order }
+        for (path, entry) in ready { settle(path, entry) }
+        if isRootInDoubt { examineRoot() }
+        let changes = changes
+        self.changes = []
+        // A half of a move whose other half is not in the queue by now left the watched folders.
+        moves.removeAll()
+        schedule()
+        if !changes.isEmpty { report(changes) }
+    }
+
+    private func settle(_ path: String, _ entry: Pending) {
+        // A folder that is gone was reported with all that was in it.
+        guard let (folder, name) = tree.place(of: path) else { return }
+        let old = folder.entries[name]
+        guard let new = tree.status(path) else {
+            folder.entries[name] = nil
+            if let old { removed(path, old) } else if let origin = entry.origin { removed(origin.path, origin.status) }
+            return
+        }
+        var isClosed = true
+        if new.kind == .regular, entry.isOpen {
+            // Where it cannot be known, a file whose creation was an event will be closed by one.
+            isClosed = !(tree.hasWriter(path) ?? !entry.isFound)
+            if !isClosed, options.closed {
+                var entry = entry
+                entry.waitsForClose = true
+                pending[path] = entry
+                return
+            }
+        }
+        if let old, old.kind == .directory, new.kind != .directory { removed(path, old) }
+        folder.entries[name] = new
+        let isFolder = new.kind == .directory
+        if let origin = entry.origin {
+            changes.append(FileChange(kind: .moved, path: path, from: origin.path, isDirectory: isFolder))
+        } else if old == nil || (isFolder && old?.kind != .directory) {
+            changes.append(FileChange(kind: .created, path: path, isDirectory: isFolder, isClosed: isClosed))
+        } else if Self.differ(old, new) || (entry.isWritten && !isFolder) {
+            changes.append(FileChange(kind: .changed, path: path, isDirectory: isFolder, isClosed: isClosed))
+        }
+    }
+
+    /// Reports the removal of an entry, and before it of all that was in a watched folder.
+    private func removed(_ path: String, _ status: FileStatus) {
+        let isFolder = status.kind == .directory
+        if isFolder, let folder = tree.folder(at: path) {
+            tree.drop(folder)
+            for (name, status) in folder.entries.sorted(by: { $0.key < $1.key }) {
+                removed(PathText.join(path, name), status)
+            }
+        }
+        changes.append(FileChange(kind: .removed, path: path, isDirectory: isFolder))
+    }
+
+    /// Ends the watch if the watched folder is gone, or is another one now.
+    private func examineRoot() {
+        isRootInDoubt = false
+        guard let root else { return }
+        if let location {
+            // Not through the fence, whose grant may be the open folder itself, wherever it is.
+            let now = (try? PosixFileLayer().status(location.path)) ?? nil
+            if let now, now.inode == root.status.inode, now.device == root.status.device { return }
+            removed(path, root.status)
+        } else {
+            guard tree.status(path) == nil else { return }
+            if let only, root.folder.entries[only] != nil { removed(path, root.status) }
+        }
+        cancel()
+    }
+
+    private func passOver(_ path: String, _ reason: String) {
+        let change = FileChange(kind: .unwatched, path: path, isDirectory: true, reason: reason)
+        if !changes.contains(change) { changes.append(change) }
+    }
+
+    private func path(of name: String, in folder: WatchedTree.Folder) -> String {
+        only == nil ? PathText.join(folder.path, name) : name == only ? path : ""
+    }
+
+    private func isReported(_ name: String, _ path: String) -> Bool {
+        if let only { return name == only }
+        return (options.hidden || !WatchedNames.isTemporary(name)) && fence.verdict(path, .read) == .granted
+    }
+}
+
+/// Names that programs give to files for a short time.
+enum WatchedNames {
+    private static let suffixes = [
+        "~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp", ".swo", ".swx",
+    ]
+
+    /// Whether a name is hidden, or that of a temporary file.
+    static func isTemporary(_ name: String) -> Bool {
+        name.hasPrefix(".") || suffixes.contains { name.hasSuffix($0) } || (name.hasPrefix("#") && name.hasSuffix("#"))
+    }
+}
