@@ -83,9 +83,14 @@ int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
     return result < 0 ? -errno : (int)result;
 }
 
-int cubby_landlock_change_ruleset(int abi) {
-    struct ruleset_attributes attributes = {.file_system = changes & known(abi)};
-    long result = syscall(__NR_landlock_create_ruleset, &attributes, sizeof attributes.file_system, 0);
+int cubby_landlock_change_ruleset(int abi, int deny_changes, int deny_network) {
+    struct ruleset_attributes attributes = {.file_system = deny_changes ? changes & known(abi) : 0};
+    size_t size = sizeof attributes.file_system;
+    if (abi >= 4 && deny_network) {
+        size = 2 * sizeof(uint64_t);
+        attributes.network = network_bind | network_connect;
+    }
+    long result = syscall(__NR_landlock_create_ruleset, &attributes, size, 0);
     return result < 0 ? -errno : (int)result;
 }
 
@@ -128,8 +133,8 @@ int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes) {
     return -ENOSYS;
 }
 
-int cubby_landlock_change_ruleset(int abi) {
-    (void)abi;
+int cubby_landlock_change_ruleset(int abi, int deny_changes, int deny_network) {
+    (void)abi, (void)deny_changes, (void)deny_network;
     return -ENOSYS;
 }
 

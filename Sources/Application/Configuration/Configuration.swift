@@ -64,8 +64,9 @@ package struct Configuration: Sendable, Hashable {
                 guard case .string(let text)? = parts[key], !text.utf8.contains(0) else { return nil }
                 return text
             }
-            guard let kind = text("grant").flatMap(Grant.Kind.init), let path = text("path"), path.hasPrefix("/"),
-                let name = text("name"), let digest = text("sha256"), let time = text("approved"),
+            guard let kind = text("grant").flatMap(Grant.Kind.init), let path = text("path"), let name = text("name"),
+                kind == .net ? (try? NetworkGrant(name)) != nil : path.hasPrefix("/"), let digest = text("sha256"),
+                let time = text("approved"),
                 let seal = text("approval")
             else { return nil }
             var spelling = ""
@@ -168,15 +169,15 @@ package struct ContainerIdentity: Sendable, Hashable {
 /// Something outside a container that its scripts may use.
 package struct Grant: Sendable, Hashable {
     /// The permitted access.
-    package enum Kind: String, Sendable, CaseIterable { case read, write, run }
+    package enum Kind: String, Sendable, CaseIterable { case read, write, run, net }
 
     /// A grant's relation to the current state of the file system.
     package enum State: String, Sendable { case asApproved = "as approved", changed, gone }
 
     package let kind: Kind
-    /// The path, without links.
+    /// The path, without links; empty for the network.
     package let path: String
-    /// A program's name for scripts; empty for a path.
+    /// A program's name for scripts, or the host and the port; empty for a path.
     package let name: String
     /// A program's SHA-256 in hexadecimal digits; empty for a path, since its grant covers any contents.
     package let digest: String
@@ -212,7 +213,15 @@ package struct Grant: Sendable, Hashable {
             spelling: program.spelling == program.path ? "" : program.spelling)
     }
 
-    /// The program; nil for a path.
+    /// A grant of the network.
+    package init(_ network: NetworkGrant) {
+        self.init(kind: .net, path: "", name: "\(network)", digest: "", time: Self.now())
+    }
+
+    /// The host and its ports; nil for another grant.
+    package var network: NetworkGrant? { kind == .net ? try? NetworkGrant(name) : nil }
+
+    /// The program; nil for another grant.
     package var program: ProgramGrant? {
         guard kind == .run else { return nil }
         return ProgramGrant(name: name, path: path, digest: digest, spelling: spelling.isEmpty ? path : spelling)
@@ -220,11 +229,12 @@ package struct Grant: Sendable, Hashable {
 
     /// Whether it is replaced by another grant, or revoked with it.
     package func isSame(as other: Grant) -> Bool {
-        kind == other.kind && (kind == .run ? name == other.name : path == other.path)
+        kind == other.kind && (kind == .run || kind == .net ? name == other.name : path == other.path)
     }
 
     /// The state; computing it reads a program's file.
     package var state: State {
+        if kind == .net { return .asApproved }
         guard let real = try? RealPath.of(path) else { return .gone }
         guard real == path else { return .changed }
         guard kind == .run else { return .asApproved }
@@ -234,8 +244,11 @@ package struct Grant: Sendable, Hashable {
 
     /// For messages: `run exiftool (/usr/bin/exiftool)`.
     package var title: String {
-        kind == .run
-            ? "run \(name) (\(DisplayPath.abbreviate(path)))" : "\(kind.rawValue) \(DisplayPath.abbreviate(path))"
+        switch kind {
+        case .run: "run \(name) (\(DisplayPath.abbreviate(path)))"
+        case .net: "net \(network?.title ?? name)"
+        case .read, .write: "\(kind.rawValue) \(DisplayPath.abbreviate(path))"
+        }
     }
 
     /// Without a spelling as before there was one: earlier approvals hold.

@@ -67,10 +67,7 @@ package enum Landlock {
         let removeFolder = Int32(CUBBY_LANDLOCK_REMOVE_FOLDER)
         for path in rules.removeFolders { try allow(path, removeFolder, in: ruleset, abi, rules) }
 
-        for port in rules.connectedPorts.sorted() where !rules.allowsNetwork {
-            let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port))
-            guard result == 0 else { throw .denied(step: "the rule for the port \(port)", code: -result) }
-        }
+        if !rules.allowsNetwork { try allow(rules.connectedPorts, in: ruleset, abi) }
 
         let result = cubby_landlock_restrict(ruleset)
         guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
@@ -100,19 +97,41 @@ package enum Landlock {
 }
 
 extension Landlock {
-    /// Prevents the calling thread, and the programs that it starts, from changing anything in a folder.
+    /// The first ABI version that restricts TCP.
+    package static let networkABI = 4
+
+    /// Prevents the calling thread, and the programs that it starts, from changing anything in a folder, and from using
+    /// TCP.
     ///
     /// Landlock can only permit, and only whole trees: everything beside the path to the folder may be changed. So
     /// entries of the folders on that path cannot be created, removed or renamed either.
     ///
-    /// - Parameter closed: the folder.
+    /// - Parameters:
+    ///   - closed: the folder; nil for none.
+    ///   - ports: the only ports that may be connected to, where the kernel can hold that; nil for all.
     /// - Throws: `LandlockError`; nothing is restricted then.
-    static func closeThread(_ closed: ClosedFolder) throws(LandlockError) {
+    static func closeThread(_ closed: ClosedFolder?, ports: Set<Int>? = nil) throws(LandlockError) {
         let abi = cubby_landlock_abi()
         guard abi > 0 else { throw .unsupported }
-        let ruleset = cubby_landlock_change_ruleset(abi)
+        let holdsNetwork = ports != nil && Int(abi) >= networkABI
+        guard closed != nil || holdsNetwork else { return }
+        let ruleset = cubby_landlock_change_ruleset(abi, closed == nil ? 0 : 1, holdsNetwork ? 1 : 0)
         guard ruleset >= 0 else { throw .denied(step: "a set of rules", code: -ruleset) }
         defer { close(ruleset) }
+        if holdsNetwork { try allow(ports ?? [], in: ruleset, abi) }
+        if let closed { allowChanges(beside: closed, in: ruleset, abi) }
+        let result = cubby_landlock_restrict(ruleset)
+        guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
+    }
+
+    private static func allow(_ ports: Set<Int>, in ruleset: Int32, _ abi: Int32) throws(LandlockError) {
+        for port in ports.sorted() {
+            let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port))
+            guard result == 0 else { throw .denied(step: "the rule for the port \(port)", code: -result) }
+        }
+    }
+
+    private static func allowChanges(beside closed: ClosedFolder, in ruleset: Int32, _ abi: Int32) {
         for root in closed.roots {
             guard closed.isBeneath(root) else {
                 allowChanges(root, in: ruleset, abi)
@@ -126,8 +145,6 @@ extension Landlock {
                 above = PathText.join(above, part)
             }
         }
-        let result = cubby_landlock_restrict(ruleset)
-        guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
     }
 
     private static func allowChanges(_ path: String, in ruleset: Int32, _ abi: Int32) {
@@ -210,6 +227,16 @@ package struct LandlockRules: Sendable, Hashable {
         let devices = ["/dev/null", "/dev/tty"]
         return LandlockRules(
             readOnly: readOnly, execute: execute, devices: devices, optional: Set(execute + readOnly + devices))
+    }
+
+    /// The files that a connection needs beside its port: for names, and for the certificates of servers. All are
+    /// optional.
+    package static var connections: LandlockRules {
+        let files = [
+            "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+            "/etc/protocols", "/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/run/systemd/resolve",
+        ]
+        return LandlockRules(readOnly: files, optional: Set(files))
     }
 
     /// Adds other rules.

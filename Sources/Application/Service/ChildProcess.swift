@@ -18,13 +18,14 @@ package final class ChildProcess {
     ///   - words: its path, or a name in PATH, and its arguments.
     ///   - program: the file to start; found by the first word if not given.
     ///   - folder: a folder that it cannot change, if the kernel supports Landlock.
+    ///   - ports: the only TCP ports that it can connect to, if the kernel can hold that; all if not given.
     ///   - input: its standard input; this process's own if not given.
     ///   - output: its standard output; this process's own if not given.
     ///   - workingFolder: an open folder, where it starts; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
     package init(
-        _ words: [String], program: ProgramFile? = nil, closing folder: ClosedFolder? = nil, input: Int32? = nil,
-        output: Int32? = nil, workingFolder: Int32? = nil
+        _ words: [String], program: ProgramFile? = nil, closing folder: ClosedFolder? = nil,
+        ports: Set<Int>? = nil, input: Int32? = nil, output: Int32? = nil, workingFolder: Int32? = nil
     ) throws(FileError) {
         // Buffered output must precede the program's output.
         StandardStream.flushAll()
@@ -40,7 +41,7 @@ package final class ChildProcess {
                     surroundings.error.descriptor,
                 ], surroundings.environment, workingFolder: workingFolder)
         }
-        switch folder.map({ Self.restricted($0, start) }) ?? start() {
+        switch folder == nil && ports == nil ? start() : Self.restricted(folder, ports, start) {
         case .started(let process): processIdentifier = process
         case .failed(let code, let reason): throw FileError(.open, words.first ?? "", code: code, reason: reason)
         }
@@ -52,7 +53,9 @@ package final class ChildProcess {
     }
 
     /// Starts it on a separate thread: restrictions apply to a thread and its children.
-    private static func restricted(_ folder: ClosedFolder, _ start: @escaping @Sendable () -> Outcome) -> Outcome {
+    private static func restricted(
+        _ folder: ClosedFolder?, _ ports: Set<Int>?, _ start: @escaping @Sendable () -> Outcome
+    ) -> Outcome {
         guard Landlock.abi != nil else { return start() }
         let caller = UInt(bitPattern: Int(pthread_self()))
         let thread = WorkerThread { () -> Outcome in
@@ -60,7 +63,7 @@ package final class ChildProcess {
             guard UInt(bitPattern: Int(pthread_self())) != caller else {
                 return .failed(EAGAIN)
             }
-            do throws(LandlockError) { try Landlock.closeThread(folder) } catch {
+            do throws(LandlockError) { try Landlock.closeThread(folder, ports: ports) } catch {
                 return .failed(EACCES, reason: error.message)
             }
             return start()

@@ -264,8 +264,8 @@ int cubby_landlock_abi(void);
    with `deny_scopes` signals to and abstract sockets of outside processes (ABI 6). A descriptor. */
 int cubby_landlock_ruleset(int abi, int deny_network, int deny_scopes);
 
-/* Makes a ruleset that only restricts changes, not reading and executing. A descriptor. */
-int cubby_landlock_change_ruleset(int abi);
+/* Makes a ruleset that only restricts changes, not reading and executing, or TCP (ABI 4), or both. A descriptor. */
+int cubby_landlock_change_ruleset(int abi, int deny_changes, int deny_network);
 
 /* Allows uses beneath a path that is open with O_PATH. */
 int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int uses);
