@@ -63,6 +63,7 @@ void clua_close(clua_host *host) {
     free(host->places);
     free(host->freeSlots);
     free(host->lostPath);
+    free(host->failedProgram);
     while (host->classes) host->classes = clua_freeclass(host->classes);
     free(host);
 }

@@ -103,50 +103,70 @@ enum GrantArgument {
     }
 }
 
-/// `cubby config grant read|write PATH`, `cubby config grant run PROGRAM`.
+/// `cubby config grant read|write PATH`, `cubby config grant run PROGRAM`, `cubby config grant net HOST[:PORT]`.
 struct ConfigGrantCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant",
-        abstract: "Allow the container's scripts to read a file or folder, write a folder, or run a program by name.")
+        abstract:
+            "Allow the container's scripts to read a file or folder, write a folder, run a program by name, or connect to a host."
+    )
 
     @OptionGroup var target: ConfigTarget
 
-    @Argument(help: "read, write or run.", completion: .list(GrantArgument.kinds))
+    @Argument(help: "read, write, run or net.", completion: .list(GrantArgument.kinds))
     var kind: String
 
-    @Argument(help: "A path, or a program: its name in PATH, or its path.", completion: .file())
+    @Argument(
+        help: "A path; a program: its name in PATH, or its path; or a host: HOST[:PORT], without a port 80 and 443.",
+        completion: .file())
     var subject: String
 
     func validate() throws { try GrantArgument.check(kind, among: GrantArgument.kinds) }
 
     func run() throws {
         let grant: Grant
-        do throws(FileError) { grant = try makeGrant() } catch { throw CommandFailure.exit(error) }
+        do {
+            grant = try makeGrant()
+        } catch let error as NetworkGrantError {
+            throw CommandFailure.exit(.usage, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
         let file = try target.file()
         try target.update(file) { $0.add(grant) }
         Report.line("granted \(grant.title)\(grant.kind == .run ? ", SHA-256 \(grant.digest)" : "")")
         if let program = grant.program, program.startsOtherPrograms {
             Report.line("\(grant.name) can start any other program: this grants as much as --allow-run")
         }
+        if let network = grant.network {
+            let ports = network.ports.map(String.init).joined(separator: " and ")
+            Report.line(
+                "programs that scripts start may use TCP port \(ports) of any host: the kernel holds ports, neither hosts nor UDP"
+            )
+        }
     }
 
-    private func makeGrant() throws(FileError) -> Grant {
-        guard let kind = Grant.Kind(rawValue: kind), kind != .run else { return Grant(try ProgramGrant(subject)) }
-        return try Grant(kind, of: subject)
+    private func makeGrant() throws -> Grant {
+        switch Grant.Kind(rawValue: kind) {
+        case .run, nil: Grant(try ProgramGrant(subject))
+        case .net: Grant(try NetworkGrant(subject))
+        case .read: try Grant(.read, of: subject)
+        case .write: try Grant(.write, of: subject)
+        }
     }
 }
 
-/// `cubby config revoke read|write PATH`, `run PROGRAM`, `all`.
+/// `cubby config revoke read|write PATH`, `run PROGRAM`, `net HOST[:PORT]`, `all`.
 struct ConfigRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke a grant, or all grants.")
 
     @OptionGroup var target: ConfigTarget
 
-    @Argument(help: "read, write, run or all.", completion: .list(GrantArgument.kinds + ["all"]))
+    @Argument(help: "read, write, run, net or all.", completion: .list(GrantArgument.kinds + ["all"]))
     var kind: String
 
-    @Argument(help: "The path, or the program's name.", completion: .file())
+    @Argument(help: "The path, the program's name, or the host with its port.", completion: .file())
     var subject: String?
 
     func validate() throws {
@@ -163,9 +183,10 @@ struct ConfigRevokeCommand: ParsableCommand {
         let subject = subject ?? ""
         let path = PathText.absolute(subject, from: WorkingDirectory.path ?? "/")
         let names = [subject, path, RealPath.ofExistingPart(of: path)]
+        let name = kind == Grant.Kind.net.rawValue ? (try? NetworkGrant(subject))?.description ?? subject : subject
         let revoked = try target.update(file) { configuration in
             configuration.revoke { grant in
-                kind == "all" || (grant.kind.rawValue == kind && (names.contains(grant.path) || grant.name == subject))
+                kind == "all" || (grant.kind.rawValue == kind && (names.contains(grant.path) || grant.name == name))
             }
         }
         for grant in revoked { Report.line("revoked \(grant.title)") }

@@ -50,6 +50,12 @@ struct HostOptions: ParsableArguments {
         completion: .directory)
     var modulePath: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Allow scripts to connect to a host; without a port to 80 and 443. Programs that they start may use the port to any host.",
+            valueName: "host[:port]"))
+    var allowNet: [String] = []
+
     @Flag(help: "Allow scripts to start programs (os.execute, io.popen).")
     var allowRun = false
 
@@ -145,6 +151,11 @@ struct HostOptions: ParsableArguments {
         if onlyPathFence, onlyKernelFence {
             throw ValidationError("--only-path-fence and --only-kernel-fence leave no fence between them: give one.")
         }
+        for text in allowNet {
+            do throws(NetworkGrantError) { _ = try NetworkGrant(text) } catch {
+                throw ValidationError("--allow-net: \(error)")
+            }
+        }
         let limits: [(Setting, String?)] = [
             (.memoryLimit, memoryLimit.map { "\($0)" }), (.timeLimit, timeLimit.map { "\($0)" }),
             (.grace, grace.map { "\($0)" }),
@@ -203,6 +214,7 @@ struct HostOptions: ParsableArguments {
         options.luaPath = LuaPath.value
         options.readable = allowRead + configured.paths(.read)
         options.writable = allowWrite + configured.paths(.write)
+        options.connectable = allowNet + configured.networks
         options.programs = configured.programs
         options.programApproved = configured.approve
         options.logLevel = settings.logLevel

@@ -271,6 +271,9 @@ struct ConfiguredContainer {
 
     var settings: [String: String] { configuration?.settings ?? [:] }
 
+    /// The approved hosts with their ports.
+    var networks: [String] { grants.compactMap(\.network).map(\.description) }
+
     var programs: [ProgramGrant] { configuration?.grants.compactMap(\.program) ?? [] }
 
     /// Stores the approval of a changed program; nil without a configuration.

@@ -152,6 +152,10 @@ struct clua_host {
     int lostFiles, lostCode;
     char *lostPath;
 
+    /* The first program at the other end of a pipe that ended with another exit status than 0; 0: none. */
+    int failedStatus;
+    char *failedProgram;
+
     clua_stack stack; /* of the thread using the state */
 
     clua_class *classes, *rows;

@@ -35,11 +35,15 @@ static int close_stream(clua_file *file) {
 }
 
 /* Waits for the program; its status, or -1. */
-static int wait_for(pid_t process) {
+static int wait_for(clua_host *host, const clua_file *file) {
     int status = 0;
     pid_t result;
-    do result = waitpid(process, &status, 0);
+    do result = waitpid(file->process, &status, 0);
     while (result < 0 && errno == EINTR);
+    if (result > 0 && WIFEXITED(status) && WEXITSTATUS(status) && !host->failedStatus) {
+        host->failedStatus = WEXITSTATUS(status);
+        host->failedProgram = strdup(file->path);
+    }
     return result < 0 ? -1 : status;
 }
 
@@ -48,7 +52,7 @@ static int close_file(lua_State *L) {
     int code = close_stream(file);
     if (file->unheard) code = file->unheard;
     if (file->process) {
-        int status = wait_for(file->process);
+        int status = wait_for(host_of(L), file);
         /* A program may end without reading all; but what the disk or the kernel refused is not a success. */
         if (status != 0 || code == 0 || code == EPIPE) {
             if (status >= 0) errno = 0; /* otherwise a non-zero status would count as a system error */
@@ -74,7 +78,7 @@ static int leave_file(lua_State *L) {
     file->stream.closef = NULL; /* closed */
     int code = close_stream(file);
     record_lost(host_of(L), file, file->unheard ? file->unheard : code ? code : file->code);
-    if (file->process) wait_for(file->process);
+    if (file->process) wait_for(host_of(L), file);
     return 0;
 }
 
@@ -92,6 +96,11 @@ int clua_lost_files(const clua_host *host, int *code, const char **path) {
     *code = host->lostCode;
     *path = host->lostPath;
     return host->lostFiles;
+}
+
+int clua_failed_program(const clua_host *host, const char **command) {
+    *command = host->failedProgram;
+    return host->failedStatus;
 }
 
 int clua_pushfile(lua_State *L, int fd, const char *mode, int process, const char *path) {

@@ -420,6 +420,8 @@ void clua_flush_files(clua_host *host, int isLast);
 /* The number of files that lost bytes without a result for the script: left to the collector, to the end of a block, or
  * open at the end; the first one's reason and path. */
 int clua_lost_files(const clua_host *host, int *code, const char **path);
+/* The first program at the other end of a pipe that ended with another exit status than 0: that, and its command; 0: none. */
+int clua_failed_program(const clua_host *host, const char **command);
 
 /* ---- Coroutines (coroutine.c) ---- */
 /* Whether the calling function can wait by CLUA_WAIT: each coroutine between it and its run can yield. */

@@ -83,4 +83,12 @@ extension LuaState {
         let count = clua_lost_files(host, &code, &path)
         return count > 0 ? (Int(count), path.map { String(cString: $0) } ?? "", code) : nil
     }
+
+    /// The first program of a pipe that ended with another exit status than 0: its command and the status.
+    package var failedProgram: (command: String, status: Int32)? {
+        checkUse()
+        var command: UnsafePointer<CChar>?
+        let status = clua_failed_program(host, &command)
+        return status != 0 ? (command.map { String(cString: $0) } ?? "", status) : nil
+    }
 }

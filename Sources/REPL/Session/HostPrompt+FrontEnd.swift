@@ -74,6 +74,15 @@ extension HostPrompt {
         } ?? false
     }
 
+    package func consent(toConnect endpoint: NetworkEndpoint) -> Bool {
+        let place = VisibleText.line("\(endpoint)")
+        return timed {
+            console.askYesOrNo(
+                "Allow connecting to \(place), and programs of scripts to port \(endpoint.port) of any host? [y]es, [n]o: "
+            )
+        } ?? false
+    }
+
     /// An entry's duration excludes the time of an answer.
     private func timed<Answer>(_ ask: () -> Answer) -> Answer {
         let start = MonotonicTime.now()

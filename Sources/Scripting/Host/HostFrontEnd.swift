@@ -28,6 +28,8 @@ package protocol HostFrontEnd: AnyObject {
     func consent(to access: PathConsent.Access, path: String) -> PathConsent
     /// Asks the user whether scripts may start a program whose file has changed since it was granted.
     func consent(toChanged program: ProgramGrant) -> Bool
+    /// Asks the user whether scripts may connect to a machine.
+    func consent(toConnect endpoint: NetworkEndpoint) -> Bool
 }
 
 extension HostFrontEnd {
@@ -41,6 +43,7 @@ extension HostFrontEnd {
     package func show(help text: String) -> Bool { false }
     package func consent(to access: PathConsent.Access, path: String) -> PathConsent { .no }
     package func consent(toChanged program: ProgramGrant) -> Bool { false }
+    package func consent(toConnect endpoint: NetworkEndpoint) -> Bool { false }
 }
 
 /// A front end with a prompt, which formats values for its screen.

@@ -16,6 +16,10 @@ package struct Sandbox {
     package let fence: PathFence
     /// The grants of `require` alone: `fs` and `io` do not read its search path.
     let moduleFence = PathFence()
+    /// The fence that checks each connection of a script.
+    package let network: NetworkFence
+    /// The TCP ports that the host itself connects to.
+    let hostPorts: Set<Int>
     /// The folders of read-only resources.
     package let bundles: [ApplicationBundle]
     let programs: ProgramStarter
@@ -32,7 +36,7 @@ package struct Sandbox {
 
     /// Opens what is outside of the container, and closes the fences.
     ///
-    /// - Throws: `FileError`, `LandlockError`, errors of the persistence.
+    /// - Throws: `FileError`, `LandlockError`, `NetworkGrantError`, errors of the persistence.
     init(_ opened: OpenedContainer, _ options: ScriptHostOptions, _ logger: Logger) throws {
         self.opened = opened
         let container = opened.container
@@ -46,6 +50,8 @@ package struct Sandbox {
             }
         }
         programs = ProgramStarter(options.programs)
+        let grants = try options.connectable.map { try NetworkGrant($0) }
+        network = NetworkFence(grants, isOpen: !options.hasPathFence)
         var additional = LandlockRules()
         if let address = options.shared {
             let shared = SharedHost.persistence(
@@ -53,9 +59,15 @@ package struct Sandbox {
             try shared.prepare()
             additional = LandlockRules(readOnly: shared.files, optional: Set(shared.files))
             additional.connectedPorts = shared.ports
+            hostPorts = shared.ports
             persistence = shared
         } else {
             persistence = try options.persistence(opened)
+            hostPorts = []
+        }
+        if !grants.isEmpty {
+            additional.add(.connections)
+            additional.connectedPorts.formUnion(network.ports)
         }
         let readable = persistence.document?.readablePaths ?? []
         for path in persistence.closedPaths { fence.close(path, .file(readable: readable.contains(path))) }

@@ -27,6 +27,9 @@ public final class ScriptHost {
     package let handlers: HookBinding
     /// The number of chunks and entries that have begun.
     package internal(set) var chunkCount = 0
+    /// Answers HTTP requests in place of their servers; nil outside of tests of scripts. No grant is needed then, and
+    /// nothing connects.
+    package var httpReplacement: HTTPReplacement?
     private var endings: [() -> Void] = []
     /// What modules tell of themselves in the host's status.
     var statusParts: [StatusPart] = []
@@ -123,6 +126,7 @@ public final class ScriptHost {
         let task = scheduler.start(function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0)
         let result = lifeCycle.foreground.finish(task)
         lifeCycle.endIfDeferred()
+        reportFailedProgram()
         return lifeCycle.saver.result(of: result, after: lifeCycle.saver.settle())
     }
 
@@ -197,6 +201,13 @@ extension ScriptHost {
     /// Terminates in order: the handlers run, the items are saved. The host is unusable afterwards.
     public func terminate(_ code: Int32 = 0, cause: LifeCycleCause, explicitly: Bool) {
         lifeCycle.terminate(code, cause: cause, explicitly: explicitly)
+        reportFailedProgram()
+    }
+
+    /// Says that the network is closed, if a program of a pipe has failed.
+    private func reportFailedProgram() {
+        guard let (command, status) = state.failedProgram else { return }
+        sandbox.programs.didEnd(command, status, in: self)
     }
 
     /// Serves events and timers until the application has ended.

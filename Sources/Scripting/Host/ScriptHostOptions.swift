@@ -50,6 +50,9 @@ public struct ScriptHostOptions: Sendable {
     public var readable: [String] = []
     /// Folders outside the container that scripts may write to.
     public var writable: [String] = []
+    /// Hosts that scripts may connect to: `example.org:8443`, `[::1]:8080`; without a port 80 and 443. The kernel's fence
+    /// opens the ports to programs that scripts start, too, and to any host.
+    public var connectable: [String] = []
     /// Whether a user at a prompt can be asked.
     package var isInteractive = false
     /// Whether signals drive the life cycle; false for an embedding program that handles them itself.

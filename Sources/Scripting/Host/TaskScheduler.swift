@@ -270,7 +270,7 @@ package final class TaskScheduler {
     // MARK: Waiting
 
     /// Suspends the calling script until a function arrives that returns the call's results or throws its error.
-    func wait(
+    package func wait(
         for call: LuaCall, _ register: @escaping (@escaping (@escaping Completion) -> Void) -> () -> Void
     ) throws -> LuaResults {
         var result: Completion?
@@ -331,7 +331,7 @@ package final class TaskScheduler {
     }
 
     /// Returns the results of a call that has waited, or throws its error.
-    typealias Completion = (LuaCall) throws -> LuaResults
+    package typealias Completion = (LuaCall) throws -> LuaResults
 
     /// Ends a nested wait and its waiting code.
     private func stop(_ error: LuaError, _ forget: () -> Void) -> LuaError {

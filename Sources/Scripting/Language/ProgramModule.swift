@@ -22,14 +22,16 @@ enum ProgramModule {
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
             let programs = host.sandbox.programs
             let child: ChildProcess
-            do { child = try programs.start(try call.text(0), for: "os.execute", in: host) } catch let error
-                as FileError
-            {
+            let command = try call.text(0)
+            do { child = try programs.start(command, for: "os.execute", in: host) } catch let error as FileError {
                 return call.returns(failure: error)
             }
             host.lifeCycle.saver.settle()
             return try host.scheduler.waitForValues(call) { [unowned host] resume in
-                wait(for: child, on: host.loop) { resume(values(of: $0)) }
+                wait(for: child, on: host.loop) { [unowned host] end in
+                    if case .exited(let status) = end { programs.didEnd(command, status, in: host) }
+                    resume(values(of: end))
+                }
             }
         }
         io.function(
@@ -120,6 +122,8 @@ final class ProgramStarter {
     private var known: [ProgramFile.Stamp: String] = [:]
     /// Whether a program was refused because its file has changed.
     private(set) var hasDeniedChange = false
+    /// Whether the line about the closed network was written.
+    private var hasSaidNetwork = false
 
     init(_ grants: [ProgramGrant]) { self.grants = grants }
 
@@ -140,7 +144,8 @@ final class ProgramStarter {
         host.output.flush()
         let folder = closedFolder(host)
         if host.options.allowsRunning {
-            return try ChildProcess(["/bin/sh", "-c", command], closing: folder, input: input, output: output)
+            return try ChildProcess(
+                ["/bin/sh", "-c", command], closing: folder, ports: ports(host), input: input, output: output)
         }
         guard !grants.isEmpty else {
             throw LuaError(
@@ -157,7 +162,33 @@ final class ProgramStarter {
         if file.digest != grants[index].digest { try approve(file, index, function, host) }
         // A program of many names is the one that was granted, whichever way the script has written it.
         return try ChildProcess(
-            [grants[index].name] + words.dropFirst(), program: file, closing: folder, input: input, output: output)
+            [grants[index].name] + words.dropFirst(), program: file, closing: folder, ports: ports(host), input: input,
+            output: output)
+    }
+
+    /// The TCP ports that programs may connect to; nil if the kernel's fence around the process holds that.
+    private func ports(_ host: ScriptHost) -> Set<Int>? {
+        host.fences.kernelABI == nil ? host.network.ports.union(host.sandbox.hostPorts) : nil
+    }
+
+    /// Says once a run that the network is closed, when a program has failed under that: its own message blames the
+    /// server.
+    ///
+    /// - Parameters:
+    ///   - command: the script's text.
+    ///   - status: the program's exit status.
+    ///   - host: the host.
+    func didEnd(_ command: String, _ status: Int32, in host: ScriptHost) {
+        guard status != 0, !hasSaidNetwork, let abi = host.fences.kernelABI ?? Landlock.abi, abi >= Landlock.networkABI
+        else { return }
+        hasSaidNetwork = true
+        let name = command.split(whereSeparator: { $0 == " " || $0 == "\n" }).first.map(String.init) ?? command
+        let ports = host.network.ports.union(host.sandbox.hostPorts).sorted().map(String.init)
+        let open =
+            ports.isEmpty ? "" : ", except \(ports.count == 1 ? "port" : "ports") \(ports.joined(separator: ", "))"
+        host.inform(
+            "\(VisibleText.line(name)) ended with status \(status); the network is closed to programs that scripts start (TCP\(open)): --allow-net HOST:PORT, or cubby config grant net HOST:PORT, opens a port to them, of any host"
+        )
     }
 
     /// The configuration's folder, unless the kernel's fence already closes it to programs.

@@ -35,6 +35,11 @@ extension FileError: LuaErrorDetails {
     public var luaPath: String? { path }
 }
 
+extension NetworkDenial: LuaErrorDetails {
+    package var luaDomain: String { "NSPOSIXErrorDomain" }
+    package var luaCode: LuaErrorCode { .number(13) }
+}
+
 extension PropertyListError: LuaErrorDetails {
     public var luaDomain: String { "NSCocoaErrorDomain" }
     public var luaCode: LuaErrorCode { .number(code.rawValue) }
