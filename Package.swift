@@ -21,7 +21,7 @@ let exported: [Target.Dependency] = [
 
 /// What scripts see, in the groups that `Cubby` lists for a host.
 let bindings: [Target.Dependency] = [
-    "ItemBindings", "ImageBindings", "ArchiveBindings", "FileBindings", "ApplicationBindings",
+    "ItemBindings", "ImageBindings", "ArchiveBindings", "FileBindings", "ApplicationBindings", "NetworkBindings",
 ]
 
 /// What `cubby --version` says of a build beside the version: scripts/lib/setup.sh has it from git and the compiler.
@@ -86,6 +86,9 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // A client of HTTP within the sandbox's fence. libcurl is loaded when the first request is made.
+        .target(name: "CNetwork"),
+        .target(name: "Network", dependencies: ["CNetwork", "Application", "Files", "Wording"]),
         // The items: columns, the archive that keeps them, the store; then what is above it.
         .target(
             name: "ColumnEngine",
@@ -173,6 +176,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
+            name: "NetworkBindings",
+            dependencies: [
+                "Scripting", "Lua", "Network", "Application", "PropertyList", "Files", "Wording",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
             name: "REPL",
             dependencies: [
                 "Plots",
@@ -192,7 +201,7 @@ let package = Package(
         .target(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "DebugAdapter", "LineEditor", "TimeZones", "CPlatform", "Wording",
+                "Cubby", "DebugAdapter", "LineEditor", "Network", "TimeZones", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

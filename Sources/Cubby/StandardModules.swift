@@ -3,6 +3,7 @@ import ArchiveBindings
 import FileBindings
 import ImageBindings
 import ItemBindings
+import NetworkBindings
 public import Scripting
 
 extension ScriptHost {
@@ -13,7 +14,7 @@ extension ScriptHost {
             ImageModule.self, ItemStatisticsModule.self, SQLModule.self, FileSystemModule.self, CSVModule.self,
             JSONModule.self,
             SQLiteModule.self, PlistModule.self, ArchiverModule.self, TimerModule.self, LogModule.self,
-            ProgressModule.self,
+            ProgressModule.self, HTTPModule.self,
         ]
     }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Files
 import Glibc
 import Lua
+import Network
 import Scripting
 import SharedItems
 import TimeZones
@@ -45,6 +46,7 @@ struct DoctorCommand: ParsableCommand {
         if pressure == nil { advice.append("Memory warnings need a kernel with pressure stall information (psi=1).") }
         lines.append(("script memory", describeMemory()))
         lines.append(("terminal", describeTerminal()))
+        describeNetwork(&lines, &advice)
         let tar = System.find("tar")
         lines.append(("tar", tar ?? "missing"))
         if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
@@ -77,6 +79,18 @@ struct DoctorCommand: ParsableCommand {
         lines.append(("pictures", library == nil ? "JPEG as it is, no conversion: libvips is missing" : "libvips"))
         guard let library else { return advice.append("Pictures need libvips: apt-get install libvips42.") }
         dlclose(library)
+    }
+
+    private func describeNetwork(_ lines: inout [(String, String)], _ advice: inout [String]) {
+        do throws(HTTPError) { lines.append(("http", try CurlLibrary().version)) } catch {
+            lines.append(("http", "not available: libcurl is missing"))
+            advice.append("http needs libcurl: apt-get install libcurl4.")
+        }
+        if (Landlock.abi ?? 0) < Landlock.networkABI {
+            advice.append(
+                "The kernel cannot hold the network (Landlock ABI \(Landlock.networkABI), Linux 6.7): programs that scripts start may connect anywhere."
+            )
+        }
     }
 
     private func describeContainer(

@@ -153,6 +153,20 @@ package enum FileTarget {
         }
     }
 
+    /// Begins a new version of a file, which appears when it is committed. A link stays, and its target is replaced.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - layer: the file system.
+    /// - Returns: the writer.
+    /// - Throws: `FileError`, also for a device and a pipe, which have no versions.
+    package static func writer(for path: String, using layer: any FileLayer) throws(FileError) -> AtomicFileWriter {
+        guard case .file(let place) = try place(of: path, layer, false) else {
+            throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is not a regular file")
+        }
+        return try AtomicFileWriter(place, using: layer)
+    }
+
     private static func place(
         of path: String, _ layer: any FileLayer, _ reachesStreams: Bool
     ) throws(FileError) -> Place {
