@@ -75,7 +75,8 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
     package static func now() -> MonotonicTime {
         var moment = timespec()
         clock_gettime(CLOCK_MONOTONIC, &moment)
-        return MonotonicTime(nanoseconds: Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec))
+        return MonotonicTime(
+            nanoseconds: Int64(moment.tv_sec) * 1_000_000_000 + Int64(moment.tv_nsec) &+ cubby_clock().lead)
     }
 
     /// The seconds since another moment; negative when that is later.

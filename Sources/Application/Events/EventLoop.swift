@@ -1,6 +1,7 @@
 import DequeModule
 package import Files
 import Glibc
+import Platform
 
 /// Waits for descriptors, timers and posts of other threads, and calls their handlers, all on one thread.
 ///
@@ -19,6 +20,9 @@ package final class EventLoop {
 
     /// Called once, before the first wait: for work that only a long-lived process needs.
     package var onFirstWait: (() -> Void)?
+
+    /// The clock of a loop whose waits take no time; nil for the system's. Set before the first timer.
+    package var virtualClock: VirtualClock?
 
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
@@ -68,7 +72,7 @@ package final class EventLoop {
     @discardableResult
     package func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(
-            interval: nil, deadline: .now().advanced(by: max(seconds, 0)), owner: timerOwner, handler: handler)
+            interval: nil, deadline: now.advanced(by: max(seconds, 0)), owner: timerOwner, handler: handler)
         timers.add(timer)
         return timer
     }
@@ -86,10 +90,13 @@ package final class EventLoop {
     package func every(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let interval = seconds > 0.001 ? seconds : 0.001
         let timer = LoopTimer(
-            interval: interval, deadline: .now().advanced(by: interval), owner: timerOwner, handler: handler)
+            interval: interval, deadline: now.advanced(by: interval), owner: timerOwner, handler: handler)
         timers.add(timer)
         return timer
     }
+
+    /// The time by which timers are due.
+    private var now: MonotonicTime { virtualClock?.now ?? .now() }
 
     /// The wall clock's time, in seconds since 1970.
     package var wallTime: Int64 { WallClock.now() }
@@ -237,7 +244,8 @@ package final class EventLoop {
             waiting.append(watch)
             polled.append(pollfd(fd: watch.descriptor, events: watch.events.pollEvents, revents: 0))
         }
-        let limit = urgentWork.isEmpty ? milliseconds(timeout) : 0
+        let isBusy = !replies.isEmpty || !waiting.isEmpty
+        let limit = urgentWork.isEmpty ? virtualClock.map { pass(timeout, on: $0, isBusy) } ?? milliseconds(timeout) : 0
         let start = ClockPair.now()
         pulse.willWait()
         let count = poll(&polled, nfds_t(polled.count), limit)
@@ -254,7 +262,7 @@ package final class EventLoop {
 
     /// The timeout for poll in milliseconds, rounded up so that a timer is due when poll returns; -1 for no limit.
     private func milliseconds(_ timeout: Double?) -> Int32 {
-        let now = MonotonicTime.now()
+        let now = now
         var until: MonotonicTime?
         if let timeout { until = now.advanced(by: timeout) }
         if let deadline = timers.nextDeadline() { until = until.map { min($0, deadline) } ?? deadline }
@@ -266,7 +274,7 @@ package final class EventLoop {
 
     /// Calls the due timers, unless a signal has been handled since the turn's start.
     private func fireTimers(since signals: Int) -> Bool {
-        let now = MonotonicTime.now()
+        let now = now
         let mark = timers.mark
         var fired = false
         while signalCount == signals, let timer = timers.takeDue(now, upTo: mark) {
@@ -290,6 +298,45 @@ package final class EventLoop {
             timer.isFiring = false
         }
         return fired
+    }
+}
+
+extension EventLoop {
+    /// Whether a thread's answer is outstanding.
+    package var awaitsReplies: Bool { !replies.isEmpty }
+
+    /// The time until the next timer is due, on a virtual clock; nil without timers.
+    package func nanosecondsToNextTimer(on clock: VirtualClock) -> Int64? {
+        let monotonic = timers.nextDeadline().map { $0.nanoseconds &- clock.now.nanoseconds }
+        let wall = wallClock?.nextMoment.map { $0 &* 1_000_000_000 &- WallTime.now() }
+        return [monotonic, wall].compactMap { $0 }.min().map { max($0, 0) }
+    }
+
+    /// Moves a virtual clock forward; what is due by it is called in the next turn.
+    package func advance(_ clock: VirtualClock, nanoseconds: Int64) { pass(nanoseconds, on: clock, inVain: false) }
+
+    /// Sets a virtual wall clock.
+    package func set(_ clock: VirtualClock, wall: Int64) {
+        clock.set(wall: wall)
+        wallClock?.fire(wasSet: true)
+    }
+
+    private func pass(_ nanoseconds: Int64, on clock: VirtualClock, inVain: Bool) {
+        clock.advance(nanoseconds: nanoseconds, inVain: inVain)
+        if let next = wallClock?.nextMoment, next <= WallClock.now() { wallClock?.fire(wasSet: false) }
+    }
+
+    /// Lets the time of a wait pass at once, up to the next timer, unless something outside is awaited.
+    ///
+    /// - Returns: the time to wait in fact, in milliseconds; -1 for no limit.
+    private func pass(_ timeout: Double?, on clock: VirtualClock, _ isBusy: Bool) -> Int32 {
+        let timer = nanosecondsToNextTimer(on: clock)
+        let limit = timeout.map { Int64((min($0, 1e9) * 1e9).rounded(.up)) }
+        guard let next = [timer, limit].compactMap({ $0 }).min() else { return -1 }
+        if next <= 0 { return 0 }
+        if isBusy { return limit.map { Int32(clamping: $0 / 1_000_000 + 1) } ?? -1 }
+        pass(next, on: clock, inVain: timer == nil)
+        return 0
     }
 }
 

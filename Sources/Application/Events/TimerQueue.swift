@@ -1,5 +1,6 @@
 import CPlatform
 import Glibc
+import Platform
 
 /// A loop's timers, by deadline and then by insertion order. Independent of any clock.
 ///
@@ -160,7 +161,7 @@ final class WallClock {
 
     init(_ loop: EventLoop) {
         self.loop = loop
-        descriptor = cubby_wall_timer()
+        descriptor = loop.virtualClock == nil ? cubby_wall_timer() : -1
         guard descriptor >= 0 else { return }
         watch = loop.watch(descriptor) { [unowned self] _ in tick() }
     }
@@ -181,6 +182,9 @@ final class WallClock {
         arm()
     }
 
+    /// The next moment in seconds since 1970, for a clock that this process moves itself; nil without timers.
+    var nextMoment: Int64? { timers.filter { !$0.isCancelled }.map(\.moment).min() }
+
     /// Calls the timers that are due, or all of them if the clock was set.
     private func tick() {
         var expirations: UInt64 = 0
@@ -189,6 +193,11 @@ final class WallClock {
         // A clock that is only slowed down or sped up never jumps by a second.
         let wasSet = abs(lead - self.lead) >= 1
         self.lead = lead
+        fire(wasSet: wasSet)
+    }
+
+    /// Calls the timers that are due, or all of them.
+    func fire(wasSet: Bool) {
         let now = Self.now()
         timers.removeAll { $0.isCancelled }
         for timer in timers where wasSet || timer.moment <= now {
@@ -211,16 +220,12 @@ final class WallClock {
             if cubby_wall_timer_set(descriptor, max(next, 1)) == -ECANCELED {
                 loop.after(0) { [weak self] in self?.tick() }
             }
-        } else if poll == nil {
+        } else if poll == nil, loop.virtualClock == nil {
             poll = loop.every(1) { [weak self] in self?.tick() }
         }
     }
 
-    static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
-    }
+    static func now() -> Int64 { Int64((Double(WallTime.now()) / 1e9).rounded(.down)) }
 
     private static func lead() -> Double {
         var (wall, boot) = (timespec(), timespec())

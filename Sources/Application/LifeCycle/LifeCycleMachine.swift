@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// The state machine of an application's life: events in, actions out.
 ///
@@ -190,9 +191,7 @@ package struct LifeCycleEvent: Sendable, Hashable {
     ///
     /// - Returns: seconds with their fraction.
     package static func now() -> Double {
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
+        Double(WallTime.now()) / 1e9
     }
 }
 

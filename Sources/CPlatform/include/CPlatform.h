@@ -45,6 +45,20 @@ int32_t cubby_thread_id(void);
 /* The number of processors available to this process, at least 1; the call and its macros require _GNU_SOURCE. */
 int32_t cubby_processor_count(void);
 
+/* clock.c */
+
+/* What a thread's code sees of the clocks, apart from the system's. */
+typedef struct cubby_thread_clock {
+    /* Nanoseconds by which the monotonic clock is ahead. */
+    int64_t lead;
+    /* The wall clock in nanoseconds since 1970, if it is set. */
+    int64_t wall;
+    int32_t is_set;
+} cubby_thread_clock;
+
+cubby_thread_clock cubby_clock(void);
+void cubby_set_clock(cubby_thread_clock clock);
+
 /* signals.c: signal sets and dispositions are macros, and the stop must happen on one thread step by step. */
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, unless they are ignored, in the

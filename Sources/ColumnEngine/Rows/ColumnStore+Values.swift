@@ -1,4 +1,3 @@
-import Glibc
 package import PropertyList
 
 /// Values of fields, drafts of new items, and the heap.
@@ -149,11 +148,8 @@ extension ColumnStore {
 
     /// Seconds since the reference date, by the wall clock.
     private static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
         // To the millisecond, which is as much as a date of creation needs, and is short in texts.
-        let milliseconds = (time.tv_sec - Int(PropertyListDate.unixEpochOffset)) * 1000 + time.tv_nsec / 1_000_000
-        return Double(milliseconds) / 1000
+        PropertyListDate.now(roundedTo: 1_000_000).secondsSinceReferenceDate
     }
 }
 

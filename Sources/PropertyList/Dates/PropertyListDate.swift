@@ -38,11 +38,12 @@ public struct PropertyListDate: Sendable, Hashable, Comparable {
     }
 
     /// The current time of the wall clock, to the microsecond, of which a `Double` has each in our time.
-    package static func now() -> PropertyListDate {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let microseconds = (time.tv_sec - Int(unixEpochOffset)) * 1_000_000 + time.tv_nsec / 1000
-        return PropertyListDate(secondsSinceReferenceDate: Double(microseconds) / 1e6)
+    package static func now() -> PropertyListDate { now(roundedTo: 1000) }
+
+    /// The current time of the wall clock, rounded down to a multiple of some nanoseconds, which divides a second.
+    package static func now(roundedTo unit: Int64) -> PropertyListDate {
+        let units = WallTime.now() / unit - Int64(unixEpochOffset) * (1_000_000_000 / unit)
+        return PropertyListDate(secondsSinceReferenceDate: Double(units) / Double(1_000_000_000 / unit))
     }
 
     public static func < (lhs: Self, rhs: Self) -> Bool {
