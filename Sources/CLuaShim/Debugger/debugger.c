@@ -27,8 +27,13 @@ typedef struct clua_break {
 static void update_mask(clua_host *host) {
     clua_debugger *debugger = &host->debugger;
     int steps = debugger->step == CLUA_STEP_OVER || debugger->step == CLUA_STEP_OUT;
-    debugger->mask = (debugger->count || debugger->step ? LUA_MASKLINE : 0) | (steps ? LUA_MASKCALL : 0);
+    debugger->mask = (debugger->count || debugger->step || debugger->observes ? LUA_MASKLINE : 0) | (steps ? LUA_MASKCALL : 0);
     clua_update_watch(host);
+}
+
+void clua_observe_lines(clua_host *host, int observes) {
+    host->debugger.observes = observes;
+    update_mask(host);
 }
 
 /* ---- Breakpoints ---- */
@@ -226,6 +231,10 @@ static int run_hook(lua_State *L, lua_Debug *ar) {
     if (debugger->pause) return 0;
     if (ar->event == LUA_HOOKTAILCALL) replaced(debugger, L);
     if (ar->event != LUA_HOOKLINE) return 0;
+    if (debugger->observes) {
+        lua_getinfo(L, "S", ar);
+        host_of(L)->callbacks.line(host_of(L)->owner, ar->source, ar->currentline);
+    }
     int number = debugger->count ? breakpoint_at(host_of(L), L, ar) : 0, ends = ends_step(debugger, L, ar);
     if (!number && !ends) return 0;
     if (ends) end_step(host_of(L));

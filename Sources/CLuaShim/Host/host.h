@@ -64,6 +64,7 @@ typedef struct {
     int hasSeenError; /* whether an error that a coroutine passes on has already caused a break */
     clua_breakpoint *breakpoints;
     int count, capacity;
+    int observes; /* whether the host is told of each line */
     clua_decision decisions[64];
     unsigned char lines[512]; /* a bit for each line of a breakpoint, modulo 4096 */
     int step;                 /* CLUA_STEP_… */

@@ -53,6 +53,8 @@ typedef struct {
     int (*pause)(void *owner, lua_State *L, int reason, int number);
     /* Whether a breakpoint is in a chunk of this name, in Lua's notation; runs no code of scripts. */
     int (*matches)(void *owner, const char *name, int number);
+    /* A line of a chunk begins, while lines are observed; runs no code of scripts. */
+    void (*line)(void *owner, const char *name, int line);
 } clua_callbacks;
 
 /* ---- State (state.c, host.c) ---- */
@@ -165,6 +167,8 @@ typedef struct {
 int clua_add_breakpoint(clua_host *host, int line, int number);
 void clua_remove_breakpoints(clua_host *host);
 void clua_set_error_breaks(clua_host *host, int errors);
+/* Has `line` called for each line that begins, or no longer. */
+void clua_observe_lines(clua_host *host, int observes);
 /* Steps from the function at the break or, without one, to the next executed line. */
 void clua_take_step(clua_host *host, int step);
 /* Whether a chunk's name, in Lua's notation, matches a path: one is a suffix of the other, at a slash. */

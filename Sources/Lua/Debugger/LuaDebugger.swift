@@ -39,6 +39,11 @@ package final class LuaDebugger {
     package var onMessage: (String, LuaBreakpoint) -> Void = { _, _ in }
     /// Called when the text of a breakpoint's chunk has become known: the breakpoint has its line.
     package var onPlaced: (LuaBreakpoint) -> Void = { _ in }
+    /// Called with the name of a chunk, in Lua's notation, and the number of each line of it that begins; it runs no code
+    /// of scripts. Scripts take several times as long.
+    package var onLine: ((String, Int) -> Void)? {
+        didSet { clua_observe_lines(state.host, onLine == nil ? 0 : 1) }
+    }
     /// Whether a breakpoint's path is that of a chunk, given by its name without the mark. A host compares files.
     package var isOfChunk: (_ path: String, _ chunk: String) -> Bool = LuaDebugger.isPath
     /// Evaluates conditions and messages; a host limits their time.

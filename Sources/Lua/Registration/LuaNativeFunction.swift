@@ -275,6 +275,11 @@ let luaCallbacks = clua_callbacks(
         guard let owner, let name else { return 0 }
         let debugger = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().debuggerInUse
         return debugger?.isIn(String(cString: name), breakpoint: Int(number)) ?? false ? 1 : 0
+    },
+    line: { owner, name, line in
+        guard let owner, let name else { return }
+        let debugger = Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().debuggerInUse
+        debugger?.onLine?(String(cString: name), Int(line))
     }
 )
 
