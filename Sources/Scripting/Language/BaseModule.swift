@@ -27,6 +27,7 @@ package enum BaseModule {
             return call.returnsNothing()
         }
 
+        DebugModule.install(in: host)
         RequireModule.install(in: host, modules: modules)
         if let io = installIO(in: host), let os = installOS(in: host) {
             ProgramModule.install(os: os, io: io, in: host)
