@@ -188,6 +188,10 @@ let package = Package(
                 "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "KeyedArchive", "PredicateFormat",
                 "PropertyList", "SQLite", "Files", "CPlatform", "Wording",
             ]),
+        // What the scripts of cubby test see beside these.
+        .target(
+            name: "TestBindings",
+            dependencies: ["Scripting", "Lua", "Application", "Items", "ColumnEngine", "PropertyList", "Files"]),
         .target(
             name: "DebugAdapter",
             dependencies: [
@@ -196,7 +200,7 @@ let package = Package(
             ]),
         .target(
             name: "Cubby",
-            dependencies: exported + bindings),
+            dependencies: exported + bindings + ["TestBindings"]),
         // The command as a part that tests run in their own process, and the program that is nothing but it.
         .target(
             name: "CubbyCommand",

@@ -5,6 +5,7 @@ import ImageBindings
 import ItemBindings
 import NetworkBindings
 public import Scripting
+import TestBindings
 
 extension ScriptHost {
     /// What scripts see beside Lua's own library. The order is that of the declarations on a class of several modules.
@@ -17,6 +18,9 @@ extension ScriptHost {
             ProgressModule.self, HTTPModule.self,
         ]
     }
+
+    /// What scripts of `cubby test` see beside these.
+    package static var testModules: [any ScriptModule.Type] { [TestModule.self, SceneModule.self] }
 
     /// Opens the container and the stores, and creates the state with all modules. Nothing is launched yet.
     ///
@@ -31,5 +35,7 @@ extension APIReference {
     /// The reference of a plain host, opened in a temporary folder.
     ///
     /// - Throws: `FileError` when the folder can't be created, and the errors of opening a host.
-    package static func standard() throws -> APIReference { try plain(ScriptHost.standardModules) }
+    package static func standard() throws -> APIReference {
+        try plain(ScriptHost.standardModules + ScriptHost.testModules)
+    }
 }

@@ -34,14 +34,15 @@ struct APICommand: ParsableCommand {
 
 extension ReferenceFormat: ExpressibleByArgument {}
 
-/// `cubby init`: editor settings beside a user's scripts.
+/// `cubby init`: editor settings and a first test beside a user's scripts.
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract:
-            "Write editor settings beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, debugger setup.")
+            "Write editor settings and a first test beside scripts: .luarc.json, .luacheckrc, stylua.toml, annotations, debugger setup."
+    )
 
-    @Flag(help: "Replace existing files, except .vscode/launch.json.")
+    @Flag(help: "Replace existing files, except .vscode/launch.json and the first test.")
     var force = false
 
     @Argument(help: "The scripts' folder; . is the working folder.", completion: .directory)
@@ -56,7 +57,7 @@ struct InitCommand: ParsableCommand {
         let layer = try ReferenceOutput.folder(folder)
         for file in try ReferenceOutput.reference().editorFiles {
             let path = PathText.join(folder, file.path)
-            let isReplaced = force && file.path != APIReference.editorFile
+            let isReplaced = force && !APIReference.usersFiles.contains(file.path)
             guard isReplaced || !layer.exists(PathText.join(layer.path, file.path)) else {
                 if !force { unchanged += 1 }
                 Report.line("kept \(path)")

@@ -55,6 +55,7 @@ struct MainCommand: ParsableCommand {
             cubby report [<options>] [PREDICATE] FILE.html
             cubby inspect | convert | check FILE … [<options>]
             cubby inspect PATH … --json-lines | --find TEXT
+            cubby test [PATH …] [<options>]
             cubby shared init | migrate | grant | status | push | pull URL
             cubby config [set | grant | revoke | approve …] [<options>]
             cubby status [CONTAINER] [--json]
@@ -73,7 +74,7 @@ struct MainCommand: ParsableCommand {
             ConvertCommand.self, CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
             ConfigCommand.self,
             StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
-            InitCommand.self,
+            TestCommand.self, InitCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 

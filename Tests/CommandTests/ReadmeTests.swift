@@ -41,6 +41,10 @@ struct ReadmeTests {
                     Issue.record("\(page.name): $ \(command)\n\(difference)\nall of it:\n\(result.stdout)")
                 }
             }
+        case .script(let script) where page.name.hasSuffix("testing-scripts.md"):
+            let file = try program.scratch.write(script, to: "page_test.lua")
+            let result = try run(program.path, ["test", file], environment: environment, directory: Project.root)
+            #expect(result.status == .exited(0), "\(result.stdout)\(result.stderr)\nin the tests:\n\(script)")
         case .script(let script):
             let result = try run(
                 program.path, ["--allow-read", "\(Project.root)/examples", "-"], input: script,

@@ -12,7 +12,7 @@ struct ReferenceCommandTests {
 
     static let settings = [
         ".cubby/cubby.lua", ".cubby/nvim-dap.lua", ".luacheckrc", ".luarc.json",
-        ".vscode/extensions/cubby-debug/package.json", ".vscode/launch.json", "stylua.toml",
+        ".vscode/extensions/cubby-debug/package.json", ".vscode/launch.json", "first_test.lua", "stylua.toml",
     ]
 
     @Test(

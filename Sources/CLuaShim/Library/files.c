@@ -18,6 +18,7 @@ struct clua_file {
     /* Error numbers; 0: none. Of a write whose result the script has, for a file that it does not close; and of a flush
      * by the host, for the next who asks. */
     int code, unheard;
+    int hasEnded, status; /* of a program that has ended before the file was made */
     char path[]; /* for messages */
 };
 
@@ -25,6 +26,15 @@ static int close_file(lua_State *L);
 
 static clua_file *own_file(luaL_Stream *stream) {
     return stream && stream->closef == close_file ? (clua_file *)stream : NULL;
+}
+
+/* Closes a file to or from a program that has ended. */
+static int close_ended(lua_State *L, clua_file *file) {
+    *file->link = file->next;
+    if (file->next) file->next->link = file->link;
+    fclose(file->stream.f);
+    errno = 0; /* otherwise a status other than 0 would count as a system error */
+    return luaL_execresult(L, file->status);
 }
 
 /* Closes the stream; 0 or an error number. */
@@ -49,6 +59,7 @@ static int wait_for(clua_host *host, const clua_file *file) {
 
 static int close_file(lua_State *L) {
     clua_file *file = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+    if (file->hasEnded) return close_ended(L, file);
     int code = close_stream(file);
     if (file->unheard) code = file->unheard;
     if (file->process) {
@@ -108,7 +119,9 @@ int clua_pushfile(lua_State *L, int fd, const char *mode, int process, const cha
     clua_file *file = lua_newuserdatauv(L, sizeof *file + length, 0);
     memset(file, 0, sizeof *file); /* closed, in case a call below fails */
     memcpy(file->path, path, length);
-    file->process = process;
+    file->process = process > 0 ? process : 0;
+    file->hasEnded = process < 0;
+    file->status = process < 0 ? -1 - process : 0;
     file->writes = *mode != 'r' || strchr(mode, '+') != NULL;
     if (luaL_getmetatable(L, LUA_FILEHANDLE) != LUA_TTABLE) {
         lua_pop(L, 2);

@@ -41,7 +41,7 @@ extension LuaState {
     ///   - descriptor: the descriptor.
     ///   - mode: as C's `fdopen`.
     ///   - process: the process at the other end of a pipe: closing waits until it ends and returns the results of
-    ///     `os.execute`.
+    ///     `os.execute`. Below 0: it has ended with the status -1 - process, as `waitpid` has it.
     ///   - path: its name in messages.
     /// - Returns: the object; nil on failure, with the descriptor left open.
     package func makeFile(_ descriptor: Int32, mode: String, process: Int32 = 0, path: String) -> LuaValue? {

@@ -186,7 +186,7 @@ package final class LifeCycle {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
             if backgroundTasks.stopsCode { return scheduler.stopCurrent(TaskScheduler.interruption) }
-            if status.exitCode != nil || status.deferredEnd != nil {
+            if status.exitCode != nil || status.deferredEnd != nil || status.isKilled() {
                 return .stop(LuaError(.cancelled, "the application has ended"), depth: 1)
             }
             if foreground.isInterrupted {

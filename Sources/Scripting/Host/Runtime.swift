@@ -40,7 +40,7 @@ package struct Runtime {
         }
         hooks.observerLimit = min(options.timeLimit?.inSeconds ?? hooks.observerLimit, hooks.observerLimit)
         hooks.callbackLimit = options.callbackLimit.inSeconds
-        hooks.skipsHandlers = { [status] in status.skipsHandlers }
+        hooks.skipsHandlers = { [status] in status.skipsHandlers || status.isKilled() }
         hooks.hasEnded = { [status] in status.stopsCode }
         hooks.report = { [log, sources] failure in
             log.report("error in \(failure.subject): \(ErrorText.describe(failure.error, sources: sources))")
@@ -85,12 +85,17 @@ final class ApplicationStatus {
     /// Whether a script has chosen the status.
     private var hasChosenCode = false
 
+    /// Whether a test has the process as if killed: nothing of it runs any more.
+    var isKilled: () -> Bool = { false }
+
     /// Whether nested waits must end now.
-    var isEnding: Bool { exitCode != nil || skipsHandlers }
+    var isEnding: Bool { exitCode != nil || skipsHandlers || isKilled() }
 
     /// Whether code is stopped because the application ends, which is no failure of that code. Handlers that a second
     /// SIGTERM stops are reported.
-    var stopsCode: Bool { exitCode != nil || deferredEnd != nil || (requestedCode != nil && !skipsHandlers) }
+    var stopsCode: Bool {
+        exitCode != nil || deferredEnd != nil || (requestedCode != nil && !skipsHandlers) || isKilled()
+    }
 
     func enter(_ state: ApplicationState) { self.state = state }
 

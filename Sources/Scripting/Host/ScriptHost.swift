@@ -35,6 +35,10 @@ public final class ScriptHost {
     var statusParts: [StatusPart] = []
     /// The memory of rows of databases that scripts hold.
     package private(set) lazy var rowMemory = RowMemory(self)
+    /// What replaces programs and requests in a test.
+    package let replacements = Replacements()
+    /// What a host under test has; nil for any other.
+    package var scene: TestScene?
 
     /// Opens the container and the stores, and creates the state with some modules. Nothing is launched yet.
     ///
@@ -123,7 +127,9 @@ public final class ScriptHost {
         if isOutermost { scheduler.memory?.renew() }
         let outer = lifeCycle.foreground.begin()
         defer { lifeCycle.foreground.end(outer) }
-        let task = scheduler.start(function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0)
+        let task = scheduler.start(
+            function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0,
+            onStart: { $0.countsRealTime = scene != nil })
         let result = lifeCycle.foreground.finish(task)
         lifeCycle.endIfDeferred()
         reportFailedProgram()
@@ -138,7 +144,7 @@ public final class ScriptHost {
 
     /// Blanks a first line with `#`, so that line numbers match the file. A byte order mark is removed, as in Lua's own
     /// command.
-    static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
+    package static func withoutShebang(_ source: [UInt8]) -> [UInt8] {
         let source = source.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(source[3...]) : source
         guard source.first == UInt8(ascii: "#") else { return source }
         return [UInt8(ascii: "-"), UInt8(ascii: "-")] + source.dropFirst()

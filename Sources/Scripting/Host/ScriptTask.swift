@@ -21,6 +21,8 @@ package final class ScriptTask {
     var limit: Double?
     /// Its deadline; nil for no limit.
     var deadline: MonotonicTime?
+    /// Whether its deadline moves with a virtual clock, so that only real time counts: for a test.
+    var countsRealTime = false
     /// The depth of its code in protected calls, which an interrupt unwinds.
     var depth = 0
     /// The number of previous commits in a chain of responses; 0 unless this responds to a commit.

@@ -1,6 +1,6 @@
 import Application
 import CPlatform
-import Lua
+package import Lua
 
 /// Runs tasks, suspends them while they wait, and stops them.
 ///
@@ -8,7 +8,7 @@ import Lua
 /// timers, signals and other tasks run meanwhile. Where a coroutine can't yield (in a comparison function, in a
 /// script's own coroutine) the wait runs nested turns of the loop.
 package final class TaskScheduler {
-    private let state: LuaState
+    let state: LuaState
     let loop: EventLoop
     /// The tasks with code on the stack, outermost first.
     var stack: [ScriptTask] = []
@@ -37,7 +37,7 @@ package final class TaskScheduler {
     /// turn, those above run within it.
     private var turns: [Int] = []
     /// The awaited tasks, outermost first.
-    private var awaited: [ScriptTask] = []
+    private(set) var awaited: [ScriptTask] = []
     /// The time limit in seconds for closing the pending variables of a cancelled task.
     private static let closingLimit = 1.0
 
@@ -129,7 +129,8 @@ package final class TaskScheduler {
     }
 
     /// One turn of the loop for waiting code. Code that runs meanwhile belongs to no entry.
-    func turnLoop(timeout: Double?) {
+    @discardableResult
+    func turnLoop(timeout: Double?) -> Bool {
         turns.append(stack.count)
         let outer = entry
         entry = nil
@@ -137,12 +138,18 @@ package final class TaskScheduler {
             turns.removeLast()
             entry = outer
         }
-        loop.runOnce(timeout: timeout)
+        return loop.runOnce(timeout: timeout)
     }
 
     /// The deadline of all code that runs in a turn for the host itself; nil for none.
     var commonDeadline: MonotonicTime?
     private static let waitIsOver = LuaError(.deadline, "stopped: the time for background tasks is over")
+
+    /// One turn of the loop within running code.
+    ///
+    /// - Returns: whether anything happened.
+    @discardableResult
+    func serveOnce(timeout: Double) -> Bool { turnLoop(timeout: timeout) }
 
     /// Runs work that belongs to no entry: life cycle events between two instructions of an entry's code.
     func outsideOfEntries(_ body: () -> Void) {

@@ -20,6 +20,12 @@ enum ProgramModule {
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
+            if let program = host.replacements.program(of: try call.text(0), for: "os.execute") {
+                host.lifeCycle.saver.settle()
+                let end = try program.run(host.state)
+                host.output.put(end.output)
+                return try call.returns(values: values(of: .exited(end.status)))
+            }
             let programs = host.sandbox.programs
             let child: ChildProcess
             let command = try call.text(0)
@@ -53,6 +59,9 @@ enum ProgramModule {
     private enum PipeMode: String, CaseIterable, LuaRepresentable { case r, w }
 
     private static func open(_ command: String, _ mode: PipeMode, _ host: ScriptHost) throws -> LuaValue {
+        if let program = host.replacements.program(of: command, for: "io.popen") {
+            return try open(program, mode, command, host)
+        }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw FileError(.open, "a pipe", code: errno) }
         let (own, other) = mode == .r ? (ends[0], ends[1]) : (ends[1], ends[0])
@@ -71,6 +80,33 @@ enum ProgramModule {
             return file
         } catch {
             close(own)
+            throw error
+        }
+    }
+
+    /// A file connected to a function in place of a program: it is called at once, and reads what the script writes
+    /// by a function.
+    private static func open(
+        _ program: ReplacedProgram, _ mode: PipeMode, _ command: String, _ host: ScriptHost
+    ) throws -> LuaValue {
+        let pipe = try ReplacedPipe(in: host.container.tmp)
+        do {
+            // The script closes the other descriptor.
+            let reading = mode == .w ? dup(pipe.descriptor) : -1
+            let input = host.state.makeFunction("input", []) { [unowned host] in
+                host.output.flushFiles()
+                return LuaString(try ReplacedPipe(descriptor: reading).contents())
+            }
+            if reading >= 0 { host.atEnd { close(reading) } }
+            let end = try program.run(host.state, input: mode == .w ? .function(input) : .nil)
+            try pipe.write(end.output)
+            let status = -1 - end.status << 8
+            guard
+                let file = host.state.makeFile(pipe.descriptor, mode: mode.rawValue, process: status, path: command)
+            else { throw FileError(.open, "a pipe", code: EMFILE) }
+            return file
+        } catch {
+            close(pipe.descriptor)
             throw error
         }
     }
@@ -237,7 +273,7 @@ final class ProgramStarter {
         grant.digest = file.digest
         grants[index] = grant
         do { try host.options.programApproved?(grant) } catch {
-            host.logger.warning("The approval is not kept: \(error)")
+            host.logger.warning("The approval is not reading: \(error)")
         }
     }
 }

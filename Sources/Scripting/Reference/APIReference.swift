@@ -56,11 +56,11 @@ public struct APIReference: Sendable {
     /// The pages in Markdown, the index first.
     package var pages: [ReferencePage] { MarkdownWriter(self).pages }
 
-    /// The settings of editors and linters for a folder of scripts, including annotations.
-    public var editorFiles: [ReferencePage] { EditorSettings(self).files }
+    /// The settings of editors and linters for a folder of scripts, including annotations, and a first test.
+    public var editorFiles: [ReferencePage] { EditorSettings(self).files + [FirstTest.file] }
 
-    /// The path of the file that belongs to the user once it exists: it is never replaced.
-    package static let editorFile = EditorSettings.launch
+    /// The paths of files that belong to the user once they exist: they are never replaced.
+    package static let usersFiles = [EditorSettings.launch, FirstTest.file.path]
 
     /// The events that an object's `on` accepts.
     func events(of declaration: LuaDeclaration) -> [EventDeclaration] {

@@ -130,3 +130,19 @@ struct EditorSettings {
 
         """
 }
+
+/// The test that `cubby init` writes, which is the user's once it exists.
+enum FirstTest {
+    static let file = ReferencePage(
+        path: "first_test.lua",
+        text: """
+            -- A first test: `cubby test` runs it. Each test has a container of its own, in memory.
+
+            test("an item is kept", function()
+              local lamp = items:createItem{ name = "Lamp", valueInDollars = 5 }
+              expect(#items):equals(1)
+              expect(lamp):has{ name = "Lamp", valueInDollars = 5 }
+            end)
+
+            """)
+}

@@ -1,4 +1,6 @@
+import Application
 import Cubby
+import Foundation
 import Lua
 import Scripting
 import TestSupport
@@ -57,18 +59,33 @@ struct DeclarationTests {
         }
     }
 
+    /// What only the hosts of cubby test have.
+    private static let ofTests = ["test", "expect", "skip", "Expectation", "clock", "replace", "fault"]
+
     /// Functions with a parameter that may be any value at all.
     private static let takesAnything = [
         "json.encode(value, [options]) → string", "plist.encode(value", "plist.write(value",
         "archiver.archivedData(object",
         "archiver.archiveRootObject(object", "archiver.copy(object", "archiver.className(value", "KeyedArchiver:encode",
-        "Groups:group(key",
+        "Groups:group(key", "expect(value", "Expectation:equals(expected", "Expectation:has(expected",
     ]
 
     @Test("an example runs in an empty container", arguments: members)
     func example(member: Member) throws {
         let scratch = try TemporaryDirectory()
-        let embedding = try Embedding(scratch.file("container"))
+        let isOfTests = Self.ofTests.contains(member.declaration.name)
+        let embedding = try Embedding(
+            scratch.file("container"),
+            modules: ScriptHost.standardModules + (isOfTests ? ScriptHost.testModules : []))
+        let clock = isOfTests ? VirtualClock() : nil
+        defer { clock?.end() }
+        if let clock {
+            let folder = scratch.file("files")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            embedding.host.scene = TestScene(
+                embedding.host, clock: clock, faults: SaveFaults(), folder: folder, scripts: folder)
+            try embedding.host.fence.grant(folder, .readWrite)
+        }
         embedding.host.launch()
         let result = embedding.host.run(Array(member.function.example.utf8), name: "=example")
         if case .failure(let error) = result {

@@ -9,12 +9,15 @@ final class Embedding {
     let host: ScriptHost
     let recorder = Recorder()
 
-    init(_ path: String, _ change: (inout ScriptHostOptions) -> Void = { _ in }) throws {
+    init(
+        _ path: String, modules: [any ScriptModule.Type] = ScriptHost.standardModules,
+        _ change: (inout ScriptHostOptions) -> Void = { _ in }
+    ) throws {
         var options = ScriptHostOptions(container: ApplicationContainer(path: path))
         options.handlesSignals = false
         options.timeZone = "UTC"
         change(&options)
-        host = try ScriptHost(options)
+        host = try ScriptHost(options, modules: modules)
         host.frontEnd = recorder
     }
 

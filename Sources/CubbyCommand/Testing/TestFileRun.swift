@@ -1,0 +1,137 @@
+import Application
+import Cubby
+import Files
+import Glibc
+import Lua
+import Scripting
+
+/// What is the same for all tests of a run.
+struct TestRunOptions: Sendable {
+    var readable: [String] = []
+    var writable: [String] = []
+    var allowsRunning = false
+    /// The time of one test, in seconds.
+    var timeLimit = 10.0
+    /// Only tests whose names contain it.
+    var filter: String?
+    /// Orders the tests at random; nil for the order of their declaration.
+    var seed: UInt64?
+    var recordsCoverage = false
+}
+
+/// Runs the tests of a file, each in a host and a container of its own.
+struct TestFileRun {
+    private let file: TestFile
+    private let options: TestRunOptions
+
+    init(_ file: TestFile, _ options: TestRunOptions) { (self.file, self.options) = (file, options) }
+
+    func run() -> TestFileReport {
+        var report = TestFileReport(file: file)
+        let start = MonotonicTime.now()
+        do {
+            let source = try PosixFileLayer().contents(of: file.path, limit: 64 << 20)
+            let memory = try MemoryContainer()
+            defer { memory.remove() }
+            try run(source, in: memory.container.path, &report)
+        } catch {
+            report.outcomes.append(failure("\(error)"))
+        }
+        report.seconds = MonotonicTime.now().seconds(since: start)
+        return report
+    }
+
+    /// What stands for all tests of a file that cannot be loaded.
+    private func failure(_ message: String) -> TestOutcome {
+        TestOutcome(path: ["the file is loaded"], line: 0, result: .failed(message))
+    }
+
+    private func run(_ source: [UInt8], in area: String, _ report: inout TestFileReport) throws {
+        let found: [(path: [String], line: Int)]
+        do {
+            let stage = try TestStage(file, source, options, in: area)
+            defer { report.coverage.add(stage.end()) }
+            if let message = stage.load() {
+                var outcome = failure(message)
+                (outcome.output, outcome.log) = (stage.scene.transcript.output, stage.scene.transcript.log)
+                report.outcomes.append(outcome)
+                return
+            }
+            found = stage.scene.suite.tests.map { ($0.path, $0.line) }
+        }
+        var order = Array(found.indices)
+        if let seed = options.seed {
+            // Each file has an order of its own, whichever others run.
+            var generator = SeededGenerator(
+                seed
+                    ^ file.shown.utf8.reduce(14_695_981_039_346_656_037) {
+                        ($0 ^ UInt64($1)) &* 1_099_511_628_211
+                    })
+            order.shuffle(using: &generator)
+        }
+        for index in order {
+            let test = found[index]
+            var outcome = TestOutcome(path: test.path, line: test.line, result: .passed)
+            if let filter = options.filter, !outcome.name.contains(filter) { continue }
+            Self.empty(area)
+            let start = MonotonicTime.now()
+            do {
+                outcome.result = try run(index, test.path, source, in: area, &outcome, &report.coverage)
+            } catch {
+                outcome.result = .failed("\(error)")
+            }
+            outcome.seconds = MonotonicTime.now().seconds(since: start)
+            report.outcomes.append(outcome)
+        }
+    }
+
+    /// Removes what the test before has left.
+    private static func empty(_ area: String) {
+        let layer = PosixFileLayer()
+        for name in (try? layer.list(area)) ?? [] { FolderRemover.remove(PathText.join(area, name), using: layer) }
+    }
+
+    /// Runs the functions of a test, each in a launch of its container.
+    private func run(
+        _ index: Int, _ path: [String], _ source: [UInt8], in area: String, _ outcome: inout TestOutcome,
+        _ coverage: inout LineCoverage
+    ) throws -> TestOutcome.Result {
+        var last: TestLaunchEnd?
+        var number = 0
+        while true {
+            if last?.wasKilled == true { try KilledContainer.restore(in: area) }
+            let stage = try TestStage(file, source, options, in: area, wall: last?.wall)
+            defer { coverage.add(stage.end()) }
+            if let message = stage.load() { return .failed(message) }
+            let suite = stage.scene.suite
+            guard suite.tests.indices.contains(index), suite.tests[index].path == path else {
+                return .failed("the file declares other tests when it is loaded again")
+            }
+            let test = suite.tests[index]
+            if let reason = test.skipReason { return .skipped(reason) }
+            let isLast = number == test.functions.count - 1
+            let result = stage.run(test, number, after: last)
+            outcome.output += stage.scene.transcript.output
+            outcome.log += stage.scene.transcript.log
+            guard case .passed = result, !isLast else { return result }
+            last = stage.leave()
+            if let fault = stage.scene.faults.pending { return .failed(TestStage.text(ofUnmet: fault)) }
+            number += 1
+        }
+    }
+}
+
+/// A sequence of numbers from a seed: SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}

@@ -1,0 +1,235 @@
+package import Files
+import Glibc
+import Synchronization
+
+/// Failures that a test puts into the next save, and the steps of it at which a process can be killed.
+package final class SaveFaults: Sendable {
+    /// A step of a save, by what is done at it.
+    package enum Step: String, CaseIterable, Sendable {
+        /// Half of the new archive is written.
+        case write
+        /// The new archive is written, and not on the disk yet.
+        case sync
+        /// It is on the disk, under its temporary name.
+        case rename
+        /// It is in its place, and the old journal beside it.
+        case journal
+    }
+
+    private struct State {
+        var failure: String?
+        var killStep: Step?
+        var wasKilled = false
+        var onKill: (@Sendable () -> Void)?
+        /// The temporary names of the journal.
+        var journals: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Makes the next save fail.
+    package func failNextSave(_ reason: String) { state.withLock { $0.failure = reason } }
+
+    /// Kills at a step of the next save.
+    package func kill(at step: Step) { state.withLock { $0.killStep = step } }
+
+    /// Whether the process is as if killed.
+    package var wasKilled: Bool { state.withLock { $0.wasKilled } }
+
+    /// The fault that no save has met yet, as a script sets it; nil for none.
+    package var pending: String? {
+        state.withLock { state in
+            state.failure.map { "fault.save(\"\($0)\")" } ?? state.killStep.map { "fault.kill(\"\($0.rawValue)\")" }
+        }
+    }
+
+    /// Sets what is called at the kill, on the thread of that step, before anything else happens.
+    package func onKill(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onKill = body } }
+
+    /// What a layer does at a step.
+    fileprivate enum Verdict {
+        case proceed, kill
+        case fail(String)
+    }
+
+    fileprivate func verdict(_ step: Step) -> Verdict {
+        state.withLock { state in
+            if state.wasKilled { return .kill }
+            if step == .write, let reason = state.failure {
+                state.failure = nil
+                return .fail(reason)
+            }
+            guard state.killStep == step else { return .proceed }
+            state.killStep = nil
+            return .kill
+        }
+    }
+
+    /// Ends the process, as far as files can tell.
+    fileprivate func die() {
+        let body = state.withLock { state in
+            defer { state.wasKilled = true }
+            return state.wasKilled ? nil : state.onKill
+        }
+        body?()
+    }
+
+    fileprivate func addJournal(_ name: String) { state.withLock { _ = $0.journals.insert(name) } }
+
+    /// Whether a path is that of an archive that is being written.
+    fileprivate func isNewArchive(_ path: String) -> Bool {
+        let name = PathText.name(of: path)
+        return TemporaryName.matches(name) && !state.withLock { $0.journals.contains(name) }
+    }
+}
+
+/// The file system of a container's items under test, which fails or ends where ``SaveFaults`` says so.
+package struct TestedFileLayer: FileLayer {
+    private let real: any FileLayer
+    private let faults: SaveFaults
+
+    package init(_ real: any FileLayer, _ faults: SaveFaults) { (self.real, self.faults) = (real, faults) }
+
+    private static let killed = "the process was killed"
+
+    private func checkAlive(_ operation: FileError.Operation, _ path: String) throws(FileError) {
+        if faults.wasKilled { throw FileError(operation, path, code: EIO, reason: Self.killed) }
+    }
+
+    private func step(_ step: SaveFaults.Step, _ operation: FileError.Operation, _ path: String) throws(FileError) {
+        switch faults.verdict(step) {
+        case .proceed: break
+        case .kill:
+            faults.die()
+            throw FileError(operation, path, code: EIO, reason: Self.killed)
+        case .fail(let reason): throw FileError(operation, path, code: EIO, reason: reason)
+        }
+    }
+
+    private func write(
+        _ bytes: RawSpan, to file: OpenFile, _ body: (RawSpan) throws(FileError) -> Void
+    ) throws(FileError) {
+        guard faults.isNewArchive(file.path) else {
+            try checkAlive(.write, file.path)
+            return try body(bytes)
+        }
+        do throws(FileError) { try step(.write, .write, file.path) } catch {
+            try body(bytes.extracting(first: bytes.byteCount / 2))
+            throw error
+        }
+        try body(bytes)
+    }
+
+    package func temporaryName() -> String {
+        let name = real.temporaryName()
+        faults.addJournal(name)
+        return name
+    }
+
+    package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
+        if access != .read { try checkAlive(.open, path) }
+        return try real.open(path, access, permissions: permissions)
+    }
+
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError) {
+        try write(bytes, to: file) { bytes throws(FileError) in try real.writeAll(bytes, to: file) }
+    }
+
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile, at offset: Int) throws(FileError) {
+        try write(bytes, to: file) { bytes throws(FileError) in try real.writeAll(bytes, to: file, at: offset) }
+    }
+
+    package func sync(_ file: OpenFile) throws(FileError) {
+        try checkAlive(.sync, file.path)
+        if faults.isNewArchive(file.path) { try step(.sync, .sync, file.path) }
+        try real.sync(file)
+    }
+
+    package func rename(_ source: String, to target: String) throws(FileError) {
+        try checkAlive(.rename, target)
+        switch PathText.name(of: target) {
+        case "items.archive": try step(.rename, .rename, target)
+        case "items.journal" where real.exists(PathText.join(PathText.parent(of: target), "items.archive")):
+            try step(.journal, .rename, target)
+        default: break
+        }
+        try real.rename(source, to: target)
+    }
+
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
+        try checkAlive(.rename, target)
+        try real.rename(source, toNew: target)
+    }
+
+    package func syncData(_ file: OpenFile) throws(FileError) {
+        try checkAlive(.sync, file.path)
+        try real.syncData(file)
+    }
+
+    package func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+        try checkAlive(.truncate, file.path)
+        try real.truncate(file, to: size)
+    }
+
+    package func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        try checkAlive(.setPermissions, file.path)
+        try real.setPermissions(file, to: permissions)
+    }
+
+    package func link(_ source: String, to target: String) throws(FileError) {
+        try checkAlive(.link, target)
+        try real.link(source, to: target)
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        try checkAlive(.remove, path)
+        try real.remove(path)
+    }
+
+    package func removeDirectory(_ path: String) throws(FileError) {
+        try checkAlive(.remove, path)
+        try real.removeDirectory(path)
+    }
+
+    package func syncDirectory(_ path: String) throws(FileError) {
+        try checkAlive(.sync, path)
+        try real.syncDirectory(path)
+    }
+
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try checkAlive(.makeDirectory, path)
+        try real.makeDirectory(path, permissions: permissions)
+    }
+
+    package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
+        TestedFileLayer(try real.beneath(folder), faults)
+    }
+
+    package func close(_ file: OpenFile) { real.close(file) }
+
+    package func discard(_ file: OpenFile) { real.discard(file) }
+
+    package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        try real.read(file, into: buffer)
+    }
+
+    package func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        try real.read(file, at: offset, into: buffer)
+    }
+
+    package func beginSync(_ file: OpenFile) { real.beginSync(file) }
+
+    package func status(_ file: OpenFile) throws(FileError) -> FileStatus { try real.status(file) }
+
+    package func map(_ file: OpenFile) throws(FileError) -> MappedFile { try real.map(file) }
+
+    package func status(_ path: String) throws(FileError) -> FileStatus? { try real.status(path) }
+
+    package func linkTarget(_ path: String) throws(FileError) -> String { try real.linkTarget(path) }
+
+    package func list(_ path: String) throws(FileError) -> [String] { try real.list(path) }
+}
