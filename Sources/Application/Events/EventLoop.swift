@@ -27,7 +27,7 @@ package final class EventLoop {
     private var watches: [LoopWatch] = []
     private var timers = TimerQueue()
     private var wallClock: WallClock?
-    /// The owner of the timers that are made now.
+    /// The owner of the next timer.
     private var timerOwner: AnyObject?
     private var replies: [UInt64: (any Sendable) -> Void] = [:]
     private var notices: [(number: UInt64, notifier: EventNotifier, handler: () -> Void)] = []
@@ -72,7 +72,7 @@ package final class EventLoop {
     @discardableResult
     package func after(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(
-            interval: nil, deadline: now.advanced(by: max(seconds, 0)), owner: timerOwner, handler: handler)
+            interval: nil, deadline: now.advanced(by: max(seconds, 0)), owner: takeTimerOwner(), handler: handler)
         timers.add(timer)
         return timer
     }
@@ -90,7 +90,7 @@ package final class EventLoop {
     package func every(_ seconds: Double, handler: @escaping () -> Void) -> LoopTimer {
         let interval = seconds > 0.001 ? seconds : 0.001
         let timer = LoopTimer(
-            interval: interval, deadline: now.advanced(by: interval), owner: timerOwner, handler: handler)
+            interval: interval, deadline: now.advanced(by: interval), owner: takeTimerOwner(), handler: handler)
         timers.add(timer)
         return timer
     }
@@ -109,26 +109,31 @@ package final class EventLoop {
     ///   - handler: receives the clock's time, and returns the next moment.
     /// - Returns: the timer.
     package func at(_ moment: Int64, handler: @escaping (_ now: Int64) -> Int64) -> WallTimer {
-        let timer = WallTimer(moment: moment, owner: timerOwner, handler: handler)
+        let timer = WallTimer(moment: moment, owner: takeTimerOwner(), handler: handler)
         let clock = wallClock ?? WallClock(self)
         wallClock = clock
         clock.add(timer)
         return timer
     }
 
-    /// Makes timers that belong to an object: those of `body`.
-    package func timers<Value>(of owner: AnyObject, _ body: () -> Value) -> Value {
+    /// Makes a timer that belongs to an object: the first one of `body`.
+    package func timer<Value>(of owner: AnyObject, _ body: () -> Value) -> Value {
         timerOwner = owner
         defer { timerOwner = nil }
         return body()
     }
 
+    private func takeTimerOwner() -> AnyObject? {
+        defer { timerOwner = nil }
+        return timerOwner
+    }
+
     /// The owners of timers, each with the seconds until its timer fires; negative if it is overdue.
     package var ownedTimers: [(owner: AnyObject, seconds: Double)] {
-        let (now, wallNow) = (MonotonicTime.now(), wallTime)
+        let (now, wallNow) = (MonotonicTime.now(), LifeCycleEvent.now())
         return timers.pending.compactMap { timer in timer.owner.map { ($0, timer.deadline.seconds(since: now)) } }
             + (wallClock?.pending ?? []).compactMap { timer in
-                timer.owner.map { ($0, Double(timer.moment &- wallNow)) }
+                timer.owner.map { ($0, Double(timer.moment) - wallNow) }
             }
     }
 

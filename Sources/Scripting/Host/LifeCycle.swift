@@ -371,6 +371,8 @@ package final class LifeCycle {
             status.saveFailure = saver.saveNow(cause, simulated)
             runtime.hooks.endPhase()
         }
+        // What the last expiration handlers have changed: in the journal, for the next launch.
+        saver.syncCommitted()
     }
 
     /// Asks the service manager for time, and a second more.

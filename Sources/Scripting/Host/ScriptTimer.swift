@@ -7,7 +7,7 @@ extension ScriptHost {
         _ kind: String, _ function: LuaFunction, repeats: Bool, _ start: (_ fire: @escaping () -> Void) -> () -> Void
     ) -> ScriptTimer {
         let timer = ScriptTimer(kind, function, repeats: repeats) { timer in
-            loop.timers(of: timer) { start { [unowned self] in run(timer) } }
+            loop.timer(of: timer) { start { [unowned self] in run(timer) } }
         }
         initScript.recordRegistration { timer.cancel() }
         return timer
