@@ -138,7 +138,7 @@ extension BinaryPropertyListReader {
         return units
     }
 
-    private func units(_ count: Int, from start: Int) -> some Collection<UInt16> {
+    func units(_ count: Int, from start: Int) -> some Collection<UInt16> {
         (0..<count).lazy.map { [base] index in
             UInt16(bigEndian: base.loadUnaligned(fromByteOffset: start + index * 2, as: UInt16.self))
         }
