@@ -205,7 +205,7 @@ let package = Package(
         .target(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "DebugAdapter", "LineEditor", "Network", "TimeZones", "CPlatform", "Wording",
+                "Cubby", "DebugAdapter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform", "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -9,11 +9,16 @@ import Scripting
 
 /// The program, as its executable and tests run it.
 package enum CommandProgram {
+    /// The words of the command that runs, without the program's name.
+    @TaskLocal static var words: [String] = []
+
     /// Runs a command on the standard streams of ``ProcessSurroundings/current``, and says what of its output was lost.
     ///
     /// - Parameter words: the words of the command line, without the program's.
     /// - Returns: the exit status.
-    package static func run(_ words: [String]) -> Int32 {
+    package static func run(_ words: [String]) -> Int32 { $words.withValue(words) { perform(words) } }
+
+    private static func perform(_ words: [String]) -> Int32 {
         var status = ExitStatus.done.rawValue
         if CompletionCommand.isRequested(words) {
             CompletionCommand.answer(words)
@@ -55,6 +60,7 @@ struct MainCommand: ParsableCommand {
             cubby report [<options>] [PREDICATE] FILE.html
             cubby inspect | convert | check FILE … [<options>]
             cubby inspect PATH … --json-lines | --find TEXT
+            cubby timeline PATH … [<options>]
             cubby test [PATH …] [<options>]
             cubby shared init | migrate | grant | status | push | pull URL
             cubby config [set | grant | revoke | approve …] [<options>]
@@ -70,8 +76,8 @@ struct MainCommand: ParsableCommand {
         subcommands: [
             StartCommand.self, RunCommand.self, DebugCommand.self, ChapterCommand.self, AttachCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self,
-            InspectCommand.self,
-            ConvertCommand.self, CheckCommand.self, FieldsCommand.self, GalleryCommand.self, ReportCommand.self,
+            InspectCommand.self, ConvertCommand.self, CheckCommand.self, TimelineCommand.self, FieldsCommand.self,
+            GalleryCommand.self, ReportCommand.self,
             ConfigCommand.self,
             StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
             TestCommand.self, InitCommand.self,

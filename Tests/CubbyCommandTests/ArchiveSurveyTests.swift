@@ -60,8 +60,8 @@ struct ArchiveSurveyTests {
         }
         #expect(
             passedOver == [
-                "b/page.xml: not a property list", "b/up: a link, which is not followed",
-                "link.archive: a link, which is not followed", "photo.jpg: not a property list",
+                "b/page.xml: not a property list or a database", "b/up: a link, which is not followed",
+                "link.archive: a link, which is not followed", "photo.jpg: not a property list or a database",
                 "pipe: a pipe or a device",
             ])
         #expect(lines.allSatisfy { $0["passedOver"] == nil || $0.count == 2 })
@@ -84,7 +84,7 @@ struct ArchiveSurveyTests {
     @Test("without JSON standard error names the first files that are passed over, then their number")
     func namesOfPassedOver() throws {
         let output = try program("inspect", "--find", "fluffy", folder)
-        #expect(output.stderr.contains("cubby: passed over \(folder)/photo.jpg: not a property list\n"))
+        #expect(output.stderr.contains("cubby: passed over \(folder)/photo.jpg: not a property list or a database\n"))
         #expect(output.stderr.contains("cubby: passed over \(folder)/b/up: a link, which is not followed\n"))
         #expect(output.stderr.contains("5 files were passed over\n"))
         let many = program.scratch.file("many")

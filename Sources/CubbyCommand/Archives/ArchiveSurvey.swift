@@ -3,6 +3,7 @@ import Files
 import Glibc
 import KeyedArchive
 import PropertyList
+import SQLite
 import Scripting
 
 /// Inspects many archives and property lists in order: a line of JSON for each, or a line for each place of a text.
@@ -11,7 +12,7 @@ struct ArchiveSurvey {
     private var search: TreeSearch?
     private let writesJSON: Bool
     private let leafText: LeafText
-    private let layer = PosixFileLayer()
+    private let provenance: Provenance?
     private var progress: CommandProgress?
 
     private var fileCount = 0
@@ -27,13 +28,24 @@ struct ArchiveSurvey {
     ///   - search: the search; nil to output all files.
     ///   - writesJSON: whether lines are JSON.
     ///   - leafText: the format of values in other lines.
-    init(_ output: TextOutput, search: TreeSearch?, writesJSON: Bool, leafText: LeafText) {
+    ///   - provenance: records what is read; nil without a report.
+    init(
+        _ output: TextOutput, search: TreeSearch?, writesJSON: Bool, leafText: LeafText, provenance: Provenance? = nil
+    ) {
         (self.output, self.search, self.writesJSON, self.leafText) = (output, search, writesJSON, leafText)
+        self.provenance = provenance
     }
 
     mutating func run(_ paths: [String]) throws {
         if StandardStream.error.isTerminal, output.columns == nil {
             progress = CommandProgress("Inspecting", total: FileTree(paths).reduce(0) { count, _ in count + 1 })
+        }
+        if let provenance {
+            if writesJSON {
+                output.append(json: provenance.headLine)
+            } else {
+                Provenance.write(provenance.head, toError: false)
+            }
         }
         for (index, entry) in FileTree(paths).enumerated() {
             progress?.show(index)
@@ -42,6 +54,14 @@ struct ArchiveSurvey {
             if output.isClosed { break }
         }
         progress?.finish()
+        if let provenance {
+            if writesJSON {
+                output.append(json: provenance.footLine)
+                output.flush()
+            } else {
+                Provenance.write(provenance.foot, toError: false)
+            }
+        }
         guard !output.isClosed else { throw ExitCode.success }
         reportCounts()
         if status == .done, search != nil, hitCount == 0 { throw ExitCode(ArchiveFiles.different) }
@@ -63,32 +83,61 @@ struct ArchiveSurvey {
     // MARK: - One file
 
     private mutating func survey(_ entry: FileTree.Entry) {
-        let bytes: [UInt8]
         do throws(FileError) {
-            if let problem = entry.problem { throw problem }
-            if let omission = entry.omission { return passOver(entry, omission) }
-            guard let contents = try contents(of: entry) else { return passOver(entry, "not a property list") }
-            bytes = contents
+            switch try EvidenceFile(entry) {
+            case .passedOver(let reason): passOver(entry, reason)
+            case .database: surveyDatabase(entry.path)
+            case .propertyList(let bytes): survey(entry.path, bytes)
+            }
         } catch {
             fileCount += 1
-            return report(ArchiveReport(file: entry.path, error: error.message), as: .inputOutput)
+            report(ArchiveReport(file: entry.path, error: error.message), as: .inputOutput)
         }
+    }
+
+    private mutating func survey(_ path: String, _ bytes: [UInt8]) {
         fileCount += 1
-        var report = ArchiveReport(file: entry.path, digest: SHA256.text(SHA256.digest(bytes)))
+        var report = ArchiveReport(file: path, digest: SHA256.text(SHA256.digest(bytes)))
+        var kind = "not readable"
         do {
             let tree = try ArchiveTree(PropertyListStorage(bytes))
+            kind = tree.kind(of: bytes)
             report.error = tree.archiveError?.description
             if let search { try find(search, in: tree, &report) }
             if writesJSON { try report.describe(tree) }
         } catch {
             report.error = "\(error)"
         }
+        provenance?.record(
+            Provenance.Source(
+                file: ArchiveFiles.name(path), size: bytes.count, digest: report.digest ?? "", kind: kind))
         self.report(report, as: .badData)
+    }
+
+    private mutating func surveyDatabase(_ path: String) {
+        fileCount += 1
+        do {
+            let database = try EvidenceDatabase(path)
+            provenance?.record(database.parts)
+            var report = ArchiveReport(file: path, digest: database.digest)
+            do {
+                if let search { try find(search, in: database, &report) }
+                if writesJSON { try report.describe(database) }
+            } catch {
+                report.error = EvidenceDatabase.message(error)
+            }
+            if report.error == nil, !database.isUnchanged { report.error = "it changed while it was read" }
+            self.report(report, as: .badData)
+        } catch {
+            report(
+                ArchiveReport(file: path, error: EvidenceDatabase.message(error)), as: EvidenceDatabase.status(error))
+        }
     }
 
     /// Names a file that is passed over: each in a line of JSON, or the first ones on standard error.
     private mutating func passOver(_ entry: FileTree.Entry, _ reason: String) {
         passedOverCount += 1
+        provenance?.recordPassedOver(entry.path, reason)
         if writesJSON {
             var report = ArchiveReport(file: entry.path)
             report.omission = reason
@@ -97,36 +146,6 @@ struct ArchiveSurvey {
         guard passedOverCount <= Self.namedCount else { return }
         progress?.finish()
         CommandFailure.say(VisibleText.line("passed over \(entry.path): \(reason)"))
-    }
-
-    /// The bytes of a file; nil for a file in a folder without the start of a property list.
-    private func contents(of entry: FileTree.Entry) throws(FileError) -> [UInt8]? {
-        if entry.isNamed { return try ArchiveFiles.contents(of: entry.path) }
-        let file = try layer.open(entry.path, .read)
-        defer { layer.close(file) }
-        var failure: FileError?
-        let isWanted = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer in
-            do throws(FileError) {
-                let count = try layer.read(file, at: 0, into: buffer)
-                return Self.isPropertyList(UnsafeRawBufferPointer(rebasing: buffer[..<count]), entry.path)
-            } catch {
-                failure = error
-                return false
-            }
-        }
-        if let failure { throw failure }
-        guard isWanted else { return nil }
-        let bytes = try layer.contents(of: file, limit: ArchiveFiles.sizeLimit)
-        // A comment may be longer than the beginning.
-        return bytes.withUnsafeBytes { Self.isPropertyList($0, entry.path) } ? bytes : nil
-    }
-
-    /// Whether a file begins like a property list; in OpenStep's text form, which other texts resemble, if its name says
-    /// so, too.
-    private static func isPropertyList(_ bytes: UnsafeRawBufferPointer, _ path: String) -> Bool {
-        if PropertyListFormat.isBeginning(of: bytes) { return true }
-        return [".plist", ".strings", ".pbxproj"].contains { path.lowercased().hasSuffix($0) }
-            && PropertyListFormat.isTextBeginning(of: bytes)
     }
 
     private mutating func find(_ search: TreeSearch, in tree: ArchiveTree, _ report: inout ArchiveReport) throws {
@@ -148,8 +167,63 @@ struct ArchiveSurvey {
         }
     }
 
+    /// Finds a text in the cells of a database, and in the archives and property lists that they have.
+    private mutating func find(
+        _ search: TreeSearch, in database: EvidenceDatabase, _ report: inout ArchiveReport
+    ) throws {
+        let file = VisibleText.line(ArchiveFiles.name(report.file))
+        var found = ArchiveReport.Found(maximumBytes: ArchiveReport.maximumBytes(ofFile: database.parts[0].size))
+        var count = 0
+        defer {
+            hitCount += count
+            if count > 0 { report.found = found }
+        }
+        for table in database.tables {
+            if let problem = table.problem { report.error = report.error ?? "\(table.name): \(problem)" }
+            try database.forEachRow(of: table) { row, cell in
+                for (index, column) in table.columns.enumerated() {
+                    let path = CellPath(table.name, column.name, row)
+                    func add(_ value: PropertyListValue) throws {
+                        count += 1
+                        if writesJSON { return try found.add(path, value) }
+                        output.line(
+                            [(.label, file), (.guide, ": "), (.reference, path.description), (.guide, ": ")]
+                                + [(.string, leafText.text(value))])
+                    }
+                    switch cell(index) {
+                    case .integer(let number):
+                        if search.isFound(in: "\(number)") { try add(.integer(number)) }
+                    case .real(let number):
+                        if search.isFound(in: "\(number)") { try add(.real(number)) }
+                    case .text, .blob:
+                        switch cell(index).embedded {
+                        case .success(let tree)?:
+                            var search = search
+                            try search.run(in: tree) { hit in
+                                count += 1
+                                let inner = CellPath(table.name, column.name, row, hit.path)
+                                if writesJSON { return try found.add(inner, hit) }
+                                output.line(
+                                    [(.label, file), (.guide, ": "), (.reference, inner.description), (.guide, ": ")]
+                                        + InspectCommand.line(hit.tree, hit.node, leafText))
+                            }
+                        case .failure(let error)?: report.error = report.error ?? "\(path): \(error)"
+                        case nil:
+                            guard case .text(let bytes) = cell(index) else { break }
+                            let text = String(decoding: bytes, as: UTF8.self)
+                            if search.isFound(in: text) { try add(.string(text)) }
+                        }
+                    case .null: break
+                    }
+                }
+                return !output.isClosed
+            }
+        }
+    }
+
     private mutating func report(_ report: ArchiveReport, as failure: ExitStatus) {
-        if report.error != nil {
+        if let error = report.error {
+            provenance?.recordUnread(report.file, reason: error)
             failureCount += 1
             if status != .inputOutput { status = failure }
         }
@@ -168,15 +242,31 @@ struct ArchiveReport {
         private var text = JSONText(.compact)
         private let maximumBytes: Int
 
-        init(_ tree: ArchiveTree) { maximumBytes = ArchiveReport.maximumBytes(of: tree) }
+        init(_ tree: ArchiveTree) { self.init(maximumBytes: ArchiveReport.maximumBytes(of: tree)) }
+
+        init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
         mutating func add(_ hit: TreeSearch.Hit) throws {
+            try add(hit.path.description) { try $0.append(json: TreeJSON.brief(hit.node, of: hit.tree)) }
+        }
+
+        /// A place in an archive of a cell.
+        mutating func add(_ path: CellPath, _ hit: TreeSearch.Hit) throws {
+            try add(path.description) { try $0.append(json: TreeJSON.brief(hit.node, of: hit.tree)) }
+        }
+
+        /// A cell.
+        mutating func add(_ path: CellPath, _ value: PropertyListValue) throws {
+            try add(path.description) { $0.leaf(value) }
+        }
+
+        private mutating func add(_ path: String, _ value: (inout JSONText) throws -> Void) throws {
             text.append(text.bytes.isEmpty ? "{" : ",{")
             text.key("path")
-            text.string(hit.path.description)
+            text.string(path)
             text.next(1, isFirst: false)
             text.key("value")
-            text.append(json: try TreeJSON.brief(hit.node, of: hit.tree))
+            try value(&text)
             text.append("}")
             guard text.bytes.count <= maximumBytes else {
                 throw ArchiveError(code: .writeInvalid, message: "the places take more than \(maximumBytes) bytes")
@@ -203,7 +293,19 @@ struct ArchiveReport {
 
     /// A file's line is buffered until it is complete, so that an error leaves no partial line.
     private static func maximumBytes(of tree: ArchiveTree) -> Int {
-        (4 << 20) + 16 * tree.propertyList.storage.bytes.count
+        maximumBytes(ofFile: tree.propertyList.storage.bytes.count)
+    }
+
+    static func maximumBytes(ofFile size: Int) -> Int { (4 << 20) + 16 * size }
+
+    /// Adds a database's tables, and the archives and property lists in them.
+    mutating func describe(_ database: EvidenceDatabase) throws {
+        let contents = DatabaseContents(database, listing: 1000)
+        classes = contents.classes
+        var text = JSONText(.compact)
+        contents.append(to: &text)
+        top = text.take()
+        if error == nil { error = contents.problem }
     }
 
     /// Adds a tree's contents.

@@ -9,13 +9,16 @@ import KeyedArchive
 import Logging
 import PropertyList
 
-/// `cubby check FILE`, `cubby check CONTAINER`
+/// `cubby check FILE`, `cubby check CONTAINER`, and `cubby check` for the default container.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract:
             "Check a keyed archive, a property list or a container: report faults with their place, rescue contents.",
-        discussion: "The exit status is 65 if something cannot be read.")
+        discussion: """
+            Without a path: the default container, which CUBBY_CONTAINER names.
+            The exit status is 65 if something cannot be read.
+            """)
 
     @Option(
         defaultAsFlag: "",
@@ -24,13 +27,20 @@ struct CheckCommand: ParsableCommand {
             valueName: "out"), completion: .file())
     var repair: String?
 
-    @Argument(help: "The file, - for standard input, or a container.", completion: .file())
+    @Flag(help: ArgumentHelp(TimelineCommand.reportHelp))
+    var report = false
+
+    @Argument(
+        help: "The file, - for standard input, or a container (default: the container).", completion: .file())
     var path: String?
 
     /// `--repair CONTAINER` means `CONTAINER --repair`.
     mutating func validate() throws {
         if path == nil, let repair, isFolder(repair) { (path, self.repair) = (repair, "") }
-        guard let path else { throw ValidationError("Say which file or container to check.") }
+        guard let path else {
+            guard repair == nil || repair == "" else { throw ValidationError("Say which file to check.") }
+            return
+        }
         if repair == "", !isFolder(path) { throw ValidationError("--repair takes the path of a file to write.") }
     }
 
@@ -40,9 +50,29 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         SignalMask.restore()
-        guard let path else { return }
-        if isFolder(path) { return try ContainerCheck(path, repair: repair).run() }
-        try FileCheck(path, repair: repair).run()
+        let path = try path ?? Self.defaultContainer()
+        let provenance = Provenance(isWanted: report)
+        if report { Provenance.write(provenance.head, toError: false) }
+        defer { if report { Provenance.write(provenance.foot, toError: false) } }
+        if isFolder(path) { return try ContainerCheck(path, repair: repair, provenance).run() }
+        if EvidenceDatabase.isDatabase(path) {
+            guard repair == nil else {
+                throw ValidationError("A database is not repaired: the program sqlite3 has .recover for that.")
+            }
+            return try DatabaseInspection.check(path, provenance)
+        }
+        try FileCheck(path, repair: repair, provenance).run()
+    }
+
+    /// The path of the container that is checked without a path.
+    private static func defaultContainer() throws -> String {
+        let container = try ContainerArgument.locate(nil, orSay: "is gone after each run: nothing is left to check")
+        guard PosixFileLayer().exists(container.path) else {
+            throw CommandFailure.exit(
+                .inputOutput,
+                "there is no container yet: \(container.displayPath) is not there; name a file or a container to check")
+        }
+        return container.path
     }
 }
 
@@ -50,15 +80,21 @@ struct CheckCommand: ParsableCommand {
 struct FileCheck {
     private let path: String
     private let repair: String?
+    private let provenance: Provenance
 
-    init(_ path: String, repair: String?) {
+    init(_ path: String, repair: String?, _ provenance: Provenance) {
         self.path = path
         self.repair = repair
+        self.provenance = provenance
     }
 
     func run() throws {
         let bytes = try ArchiveFiles.bytes(of: path)
         let check = ArchiveCheck(bytes)
+        provenance.recordRead(path, bytes, kind: check.kind)
+        for finding in check.findings where finding.severity == .error {
+            provenance.recordUnread(path, reason: Self.text(finding))
+        }
         // The application that owns an archive of items may read other values than are there.
         let notices = check.hasErrors ? [] : ItemArchiveReader.notices(on: bytes, .household)
         let isWell = check.findings.isEmpty && notices.isEmpty
@@ -102,13 +138,16 @@ struct FileCheck {
 struct ContainerCheck {
     private let container: ApplicationContainer
     private let repair: String?
+    private let provenance: Provenance
 
     /// - Parameters:
     ///   - path: the container's folder.
     ///   - repair: the option's value, empty for a container; nil to ask at a terminal.
-    init(_ path: String, repair: String?) {
+    ///   - provenance: records the container's files.
+    init(_ path: String, repair: String?, _ provenance: Provenance) {
         container = ApplicationContainer(path: path)
         self.repair = repair
+        self.provenance = provenance
     }
 
     func run() throws {
@@ -131,7 +170,9 @@ struct ContainerCheck {
             container, using: layer, schema: OwnFields.schema(of: container),
             logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
         Report.line("\(container.displayPath):")
+        if provenance.isWanted { recordFiles() }
         for finding in check.findings {
+            if finding.severity == .error { provenance.recordUnread(container.path, reason: finding.message) }
             Report.line("  \(finding.severity.rawValue): \(finding.message)")
             if let remedy = finding.remedy { Report.line("    --repair would \(remedy)") }
         }
@@ -150,6 +191,31 @@ struct ContainerCheck {
             throw CommandFailure.exit(error.code == .corruptArchive ? .badData : .inputOutput, error.message)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
+        }
+    }
+
+    /// Records the files of the container's stores, with their digests; the caches and scripts are not checked.
+    private func recordFiles() {
+        let layer = PosixFileLayer()
+        for entry in FileTree([container.documents, container.preferences]) {
+            if let problem = entry.problem {
+                provenance.recordUnread(entry.path, reason: problem.message)
+            } else if let omission = entry.omission {
+                provenance.recordPassedOver(entry.path, omission)
+            } else if let digest = try? layer.digest(of: entry.path), let status = try? layer.status(entry.path) {
+                let name = PathText.name(of: entry.path)
+                let kind =
+                    switch name {
+                    case "items.archive": "archive of items"
+                    case "items.journal": "journal of items"
+                    case _ where name.hasSuffix(".plist"): "property list"
+                    default: "file"
+                    }
+                provenance.record(
+                    Provenance.Source(file: entry.path, size: status.size, digest: SHA256.text(digest), kind: kind))
+            } else {
+                provenance.recordUnread(entry.path, reason: "it cannot be read")
+            }
         }
     }
 

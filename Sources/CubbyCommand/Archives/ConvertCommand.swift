@@ -133,7 +133,14 @@ enum ArchiveFiles {
     static func propertyList(
         _ path: String, acceptingJSON: Bool = false
     ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
-        let storage = PropertyListStorage(try bytes(of: path))
+        try propertyList(path, try bytes(of: path), acceptingJSON: acceptingJSON)
+    }
+
+    /// Opens the bytes of a file.
+    static func propertyList(
+        _ path: String, _ bytes: [UInt8], acceptingJSON: Bool = false
+    ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
+        let storage = PropertyListStorage(bytes)
         do throws(PropertyListError) {
             let format = PropertyListFormat(detecting: storage.bytes)
             if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) { return (try json(storage), nil) }

@@ -7,20 +7,24 @@ import LineEditor
 import PropertyList
 import REPL
 
-/// `cubby inspect FILE`, `cubby inspect OLD NEW`, and `cubby inspect PATH… --json-lines` or `--find TEXT`.
+/// `cubby inspect FILE`, `cubby inspect OLD NEW`, and `cubby inspect PATH… --json-lines` or `--find TEXT`. A file may be an
+/// archive, a property list, a database, a cell of one, or a container.
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show keyed archives and property lists: one as a tree, the differences of two, or many.",
+        abstract: "Show keyed archives, property lists and databases: one as a tree, the differences of two, or many.",
         discussion: """
             References are resolved and classes named; the classes need not be known. An object with several \
             references shows its number after a #.
+            Of an SQLite database: its tables with their columns and rows, and which cells have archives or property lists: \
+            FILE.sqlite#table.column[rowid] opens one. The database is never written; its journal is honoured by a private \
+            copy. Of a container: its items and their archive.
             With two files: their differences as objects, and exit status 1 if there are any. Compared are values by kind \
             and content, keys, counts, classes with their superclasses, unreferenced objects and the archiver's name; not \
             the numbers of objects, the order of keys and of the members of sets, the file's form, whether a value is \
             inline or an object, whether equal values are shared, and the width of reals, which standard error counts.
             With --json-lines or --find: any number of files, and folders with all their contents. Links in a folder \
-            are not followed, and its files that are not a property lists are passed over: --json-lines writes a line with \
+            are not followed, and its files that are not property lists or databases are passed over: --json-lines writes a line with \
             the reason for each, standard error has the names of the first ones. The exit status is 65 if a file is \
             damaged, 74 if one cannot be read, and 1 if nothing is found.
             """)
@@ -52,6 +56,12 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Show long strings and data in full.")
     var full = false
 
+    @Flag(help: "Show the bytes of a binary property list, and what each of them means.")
+    var bytes = false
+
+    @Flag(help: ArgumentHelp(TimelineCommand.reportHelp))
+    var report = false
+
     @Flag(name: .customLong("no-color"), help: "Do not use colours.")
     var noColor = false
 
@@ -61,6 +71,9 @@ struct InspectCommand: ParsableCommand {
     func validate() throws {
         if json, xml { throw ValidationError("--json and --xml exclude each other.") }
         if let depth, depth < 0 { throw ValidationError("--depth takes a number from 0.") }
+        if bytes, json || xml || path != nil || depth != nil || jsonLines || find != nil || files.count > 1 {
+            throw ValidationError("--bytes takes one file, and no other form of it.")
+        }
         if jsonLines || find != nil {
             guard !json, !xml, path == nil, depth == nil else {
                 throw ValidationError("--json-lines and --find go without --json, --xml, --path and --depth.")
@@ -77,22 +90,65 @@ struct InspectCommand: ParsableCommand {
     func run() throws {
         SignalMask.restore()
         let output = TextOutput(noColor: noColor)
+        let provenance = Provenance(isWanted: report)
         if jsonLines || find != nil {
             var survey = ArchiveSurvey(
-                output, search: find.map { TreeSearch($0) }, writesJSON: jsonLines, leafText: leafText(output))
+                output, search: find.map { TreeSearch($0) }, writesJSON: jsonLines, leafText: leafText(output),
+                provenance: report ? provenance : nil)
             return try survey.run(files)
         }
+        // JSON and XML are one value each, which nothing may be before or behind.
+        let isBeside = json || xml
+        if report { Provenance.write(provenance.head, toError: isBeside) }
+        var failure: (any Error)?
+        do { try inspect(output, provenance) } catch { failure = error }
+        output.flush()
+        if report, !output.isClosed { Provenance.write(provenance.foot, toError: isBeside) }
+        if let failure { throw failure }
+    }
+
+    private func inspect(_ output: TextOutput, _ provenance: Provenance) throws {
         let file = files[0]
-        let tree = try open(file)
+        if bytes { return try BytesView(output, isFull: full).show(file, provenance) }
         if files.count > 1 {
-            let isSame = try compare(tree, try open(files[1]), output)
+            let isSame = try compare(try open(file, provenance), try open(files[1], provenance), output)
             output.flush()
             if !isSame { throw ExitCode(ArchiveFiles.different) }
             return
         }
+        if ContainerInspection.isFolder(file) {
+            let container = try ContainerInspection(file)
+            if !json, !xml, path == nil { container.heading().forEach { output.line($0) } }
+            guard let archive = container.archive else { return }
+            return try show(archive, output, provenance)
+        }
+        if path == nil, EvidenceDatabase.isDatabase(file) {
+            return try DatabaseInspection(file, provenance).show(output, json: json, xml: xml, full: full)
+        }
+        try show(file, output, provenance)
+    }
+
+    /// Shows a file, or what is at the path in it.
+    private func show(_ file: String, _ output: TextOutput, _ provenance: Provenance) throws {
+        // A path in a database begins with the cell.
+        if let path, EvidenceDatabase.isDatabase(file) {
+            return try show(CellReference(file: file, path: path), named: "\(file)#\(path)", output, provenance)
+        }
+        if let cell = CellReference(file) { return try show(cell, named: file, output, provenance) }
+        let tree = try open(file, provenance)
         let steps = try path.map(parsed) ?? TreePath([])
-        guard path != nil else { return try show(Place(tree: tree, path: steps), output) }
-        try show(try place(steps, of: tree, file), output)
+        try show(path == nil ? Place(tree: tree, path: steps) : try place(steps, of: tree, file), named: file, output)
+    }
+
+    private func show(
+        _ cell: CellReference, named name: String, _ output: TextOutput, _ provenance: Provenance
+    ) throws {
+        let (tree, cellName, inner) = try cell.open(provenance)
+        var steps = inner.steps
+        if let path, cell.isNamed { steps += try parsed(path).steps }
+        let path = TreePath(steps)
+        try show(
+            steps.isEmpty ? Place(tree: tree, path: path) : try place(path, of: tree, name), named: cellName, output)
     }
 
     /// What is shown: a whole tree, or a node of it.
@@ -102,16 +158,14 @@ struct InspectCommand: ParsableCommand {
         let path: TreePath
     }
 
-    private func show(_ place: Place, _ output: TextOutput) throws {
+    private func show(_ place: Place, named file: String, _ output: TextOutput) throws {
         if xml { return try writeXML(place.tree, place.node) }
         if json { return try writeJSON(place, output) }
         var drawing = TreeDrawing(
             place.tree, leafText: leafText(output), maximumDepth: depth ?? .max, at: place.path,
-            opening: files[0] == "-"
+            opening: file == "-"
                 ? { "--path \(Self.word($0.description))" }
-                : { [file = files[0]] path in
-                    "cubby inspect --path \(Self.word(path.description)) \(Self.word(file))"
-                })
+                : { path in "cubby inspect --path \(Self.word(path.description)) \(Self.word(file))" })
         if let node = place.node {
             try drawing.draw(node) { try emit($0, output) }
         } else {
@@ -142,9 +196,30 @@ struct InspectCommand: ParsableCommand {
         return LeafText(limit: output.columns.map { max($0 - 30, 40) } ?? 120)
     }
 
-    private func open(_ path: String) throws -> ArchiveTree {
-        let (reader, format) = try ArchiveFiles.propertyList(path)
-        return ArchiveTree(reader, format: format ?? .binary)
+    private func open(_ path: String, _ provenance: Provenance) throws -> ArchiveTree {
+        if let cell = CellReference(path) {
+            let (tree, _, inner) = try cell.open(provenance)
+            guard inner.steps.isEmpty else {
+                throw ValidationError("Of two files, --path has the path in both: '\(path)' has another.")
+            }
+            return tree
+        }
+        if EvidenceDatabase.isDatabase(path) {
+            throw ValidationError(
+                "Two databases are not compared, but cells of them are: '\(path)#table.column[rowid]' is one.")
+        }
+        let bytes = try ArchiveFiles.bytes(of: path)
+        do {
+            let (reader, format) = try ArchiveFiles.propertyList(path, bytes)
+            let tree = ArchiveTree(reader, format: format ?? .binary)
+            provenance.recordRead(path, bytes, kind: tree.kind(of: bytes))
+            if let error = tree.archiveError { provenance.recordUnread(path, reason: error.description) }
+            return tree
+        } catch {
+            provenance.recordRead(path, bytes, kind: "not readable")
+            provenance.recordUnread(path, reason: "not a property list that can be read")
+            throw error
+        }
     }
 
     private func parsed(_ path: String) throws -> TreePath {
@@ -268,6 +343,11 @@ final class TextOutput {
     func append(_ text: String) {
         buffer.append(contentsOf: text.utf8)
         if buffer.count > 1 << 16 { flush() }
+    }
+
+    /// Bytes that a terminal gets with control characters escaped.
+    func append(raw bytes: [UInt8]) {
+        append(columns == nil ? bytes : VisibleText.escaped(bytes))
     }
 
     private func append(_ bytes: [UInt8]) {

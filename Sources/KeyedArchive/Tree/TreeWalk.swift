@@ -175,6 +175,9 @@ package struct TreeSearch {
         }
     }
 
+    /// Whether a text contains the searched one.
+    package func isFound(in text: String) -> Bool { needle.isFound(in: text) }
+
     private mutating func isHit(_ visit: TreeWalk.Visit) -> Bool {
         if let key = visit.key, needle.isFound(in: key) { return true }
         if visit.isRepeated { return false }

@@ -1,0 +1,137 @@
+import ArgumentParser
+import KeyedArchive
+import PropertyList
+import SQLite
+
+/// How a date is stored: the point that its number counts from, and in what.
+enum Epoch: UInt8, CaseIterable {
+    /// Seconds since 2001-01-01T00:00:00Z, as NSDate and property lists have them.
+    case cocoa
+    /// Seconds since 1970-01-01T00:00:00Z.
+    case unix
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    case ms
+    /// Microseconds since 1601-01-01T00:00:00Z.
+    case webkit
+
+    var name: String {
+        switch self {
+        case .cocoa: "cocoa"
+        case .unix: "unix"
+        case .ms: "ms"
+        case .webkit: "webkit"
+        }
+    }
+
+    init?(name: String) {
+        guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+
+    /// Seconds from 1601-01-01 to 1970-01-01.
+    private static let webkitOffset = 11_644_473_600
+
+    /// The date of an integer, exact.
+    func date(_ number: Int64) -> PropertyListDate {
+        switch self {
+        case .cocoa: PropertyListDate(secondsSinceReferenceDate: Double(number))
+        case .unix: PropertyListDate(secondsSince1970: Int(number), scale: 1)
+        case .ms: PropertyListDate(secondsSince1970: Int(number), scale: 1000)
+        case .webkit: PropertyListDate(secondsSince1970: Int(number), scale: 1_000_000, from: -Self.webkitOffset)
+        }
+    }
+
+    /// The date of a real.
+    func date(_ number: Double) -> PropertyListDate {
+        switch self {
+        case .cocoa: return PropertyListDate(secondsSinceReferenceDate: number)
+        case .unix: return PropertyListDate(secondsSince1970: number)
+        case .ms, .webkit:
+            if let whole = Int64(exactly: number) { return date(whole) }
+            let seconds = self == .ms ? number / 1000 : number / 1_000_000 - Double(Self.webkitOffset)
+            return PropertyListDate(secondsSince1970: seconds)
+        }
+    }
+}
+
+extension PropertyListDate {
+    /// The date of a whole number of parts of a second.
+    ///
+    /// - Parameters:
+    ///   - count: the number.
+    ///   - scale: the parts in a second, a power of ten.
+    ///   - start: where the number counts from, in seconds since 1970.
+    fileprivate init(secondsSince1970 count: Int, scale: Int, from start: Int = 0) {
+        var (seconds, rest) = count.quotientAndRemainder(dividingBy: scale)
+        if rest < 0 { (seconds, rest) = (seconds - 1, rest + scale) }
+        let (sum, overflow) = seconds.addingReportingOverflow(start)
+        // Far beyond the calendar, where a real has no whole seconds.
+        guard !overflow, abs(Double(sum)) < 1e18 else {
+            self.init(secondsSinceReferenceDate: Double(seconds) + Double(start) - Self.unixEpochOffset)
+            return
+        }
+        self.init(secondsSince1970: sum, fraction: rest == 0 ? "" : String(String(rest + scale).dropFirst()))
+    }
+}
+
+/// The fields whose numbers are dates: `--epoch FIELD=unix`.
+///
+/// A field is a column, `column` or `table.column`, of a database, where letters of the other case are the same; in
+/// archives and property lists a key, or a whole path.
+struct EpochFields {
+    private(set) var fields: [(name: String, epoch: Epoch)] = []
+    /// The fields that something has.
+    private var met: Set<Int> = []
+
+    /// - Parameter words: each a field, `=`, and the epoch's name.
+    /// - Throws: `ValidationError`.
+    init(_ words: [String]) throws {
+        for word in words {
+            guard let equals = word.lastIndex(of: "="), equals != word.startIndex else {
+                throw ValidationError("--epoch takes a field and its epoch, such as created=unix: '\(word)' has no =.")
+            }
+            let (name, epoch) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+            guard let epoch = Epoch(name: epoch) else {
+                let names = Epoch.allCases.map(\.name)
+                throw ValidationError(
+                    "There is no epoch '\(epoch)'\(NearestNames.hint(for: epoch, among: names)): "
+                        + "the epochs are unix, cocoa, webkit and ms.")
+            }
+            if let known = fields.first(where: { $0.name == name }), known.epoch != epoch {
+                throw ValidationError("'\(name)' has two epochs, \(known.epoch.name) and \(epoch.name).")
+            }
+            fields.append((name, epoch))
+        }
+    }
+
+    /// The epoch of a column's numbers; one for the table's column precedes one for the column of all tables.
+    mutating func epoch(ofColumn column: String, of table: String) -> Epoch? {
+        let names = ["\(table).\(column)".lowercased(), column.lowercased()]
+        for name in names {
+            if let index = fields.firstIndex(where: { $0.name.lowercased() == name }) {
+                met.insert(index)
+                return fields[index].epoch
+            }
+        }
+        return nil
+    }
+
+    /// The epoch of a number in an archive or a property list.
+    mutating func epoch(ofKey key: String?, at path: () -> String) -> Epoch? {
+        guard !fields.isEmpty else { return nil }
+        if let key, let index = fields.firstIndex(where: { $0.name == key }) {
+            met.insert(index)
+            return fields[index].epoch
+        }
+        guard fields.contains(where: { $0.name.utf8.contains(UInt8(ascii: ".")) || $0.name.hasSuffix("]") }) else {
+            return nil
+        }
+        let path = path()
+        guard let index = fields.firstIndex(where: { $0.name == path }) else { return nil }
+        met.insert(index)
+        return fields[index].epoch
+    }
+
+    /// The fields that nothing has.
+    var unmet: [String] { fields.indices.filter { !met.contains($0) }.map { fields[$0].name } }
+}

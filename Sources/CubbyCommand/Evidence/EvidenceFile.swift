@@ -1,0 +1,195 @@
+import Files
+import KeyedArchive
+import PropertyList
+import SQLite
+
+/// A file on a command line, or in a folder of one, as what it is.
+enum EvidenceFile {
+    /// The bytes of a property list, or of a named file that begins like none.
+    case propertyList([UInt8])
+    case database
+    /// Why a file in a folder is not read.
+    case passedOver(String)
+
+    /// Reads a file far enough to tell its kind; a property list whole.
+    init(_ entry: FileTree.Entry) throws(FileError) {
+        if let problem = entry.problem { throw problem }
+        if let omission = entry.omission {
+            self = .passedOver(omission)
+            return
+        }
+        if entry.isNamed {
+            self =
+                EvidenceDatabase.isDatabase(entry.path)
+                ? .database : .propertyList(try ArchiveFiles.contents(of: entry.path))
+            return
+        }
+        self = try Self.contents(of: entry.path)
+    }
+
+    /// A file in a folder, by its beginning.
+    private static func contents(of path: String) throws(FileError) -> EvidenceFile {
+        let layer = PosixFileLayer()
+        let file = try layer.open(path, .read)
+        defer { layer.close(file) }
+        var failure: FileError?
+        let beginning = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer -> EvidenceFile? in
+            do throws(FileError) {
+                let count = try layer.read(file, at: 0, into: buffer)
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if EvidenceDatabase.isBeginning(of: bytes) { return .database }
+                if isPropertyList(bytes, path) { return nil }
+                let owner = EvidenceDatabase.owner(ofSide: path)
+                return .passedOver(owner.map { "read with its database, \(PathText.name(of: $0))" } ?? otherKind)
+            } catch {
+                failure = error
+                return nil
+            }
+        }
+        if let failure { throw failure }
+        if let beginning { return beginning }
+        let bytes = try layer.contents(of: file, limit: ArchiveFiles.sizeLimit)
+        // A comment may be longer than the beginning.
+        return bytes.withUnsafeBytes { isPropertyList($0, path) } ? .propertyList(bytes) : .passedOver(otherKind)
+    }
+
+    private static let otherKind = "not a property list or a database"
+
+    /// Whether a file begins like a property list; in OpenStep's text form, which other texts resemble, if its name says
+    /// so, too.
+    private static func isPropertyList(_ bytes: UnsafeRawBufferPointer, _ path: String) -> Bool {
+        if PropertyListFormat.isBeginning(of: bytes) { return true }
+        return [".plist", ".strings", ".pbxproj"].contains { path.lowercased().hasSuffix($0) }
+            && PropertyListFormat.isTextBeginning(of: bytes)
+    }
+}
+
+extension ArchiveTree {
+    /// What a file is, in a report.
+    ///
+    /// - Parameter bytes: the file's.
+    /// - Returns: its kind and form.
+    func kind(of bytes: [UInt8]) -> String {
+        let form =
+            switch bytes.withUnsafeBytes({ PropertyListFormat(detecting: $0) }) {
+            case .binary?: "binary"
+            case .xml?: "XML"
+            case nil: "text"
+            }
+        return "\(archive == nil ? "property list" : "keyed archive"), \(form)"
+    }
+
+    /// The archive or property list in the bytes of a cell, or why it cannot be read; nil for other bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: a blob's, or a text's.
+    ///   - isText: whether it is a text, which may be XML only.
+    /// - Returns: the tree, or the error.
+    static func embedded(
+        inCell bytes: UnsafeBufferPointer<UInt8>, isText: Bool
+    ) -> Result<ArchiveTree, ArchiveError>? {
+        let raw = UnsafeRawBufferPointer(bytes)
+        guard let first = raw.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }),
+            (first == UInt8(ascii: "b") && !isText) || first == UInt8(ascii: "<") || first >= 0xEF,
+            PropertyListFormat.isBeginning(of: raw)
+        else { return nil }
+        return Result { () throws(ArchiveError) in try ArchiveTree(PropertyListStorage(copying: raw), level: 1) }
+    }
+}
+
+extension SQLiteCell {
+    /// The archive or property list in the cell, or why it cannot be read; nil for another value.
+    var embedded: Result<ArchiveTree, ArchiveError>? {
+        switch self {
+        case .text(let text): ArchiveTree.embedded(inCell: text, isText: true)
+        case .blob(let blob): ArchiveTree.embedded(inCell: blob, isText: false)
+        default: nil
+        }
+    }
+}
+
+/// The path of a cell in a database, and of what is in it: `notes.data[3].$embedded.root.created`.
+struct CellPath: CustomStringConvertible {
+    let table: String
+    let column: String
+    let row: EvidenceDatabase.Row
+    /// The steps in the archive or property list that the cell has; empty for the cell itself.
+    var inner = TreePath([])
+
+    var description: String {
+        let cell = "\(TreePath([.init(.key(table)), .init(.key(column))]).description)[\(row.text)]"
+        if inner.steps.isEmpty { return cell }
+        let rest = TreePath([.embedded] + inner.steps).description
+        return "\(cell).\(rest)"
+    }
+
+    init(_ table: String, _ column: String, _ row: EvidenceDatabase.Row, _ inner: TreePath = TreePath([])) {
+        (self.table, self.column, self.row, self.inner) = (table, column, row, inner)
+    }
+
+    /// Parses a path.
+    ///
+    /// - Throws: `invalidValue` for a text that is none.
+    init(_ text: String) throws(ArchiveError) {
+        guard let (range, row) = Self.row(in: text) else {
+            throw Self.malformed(text)
+        }
+        let names = try TreePath(String(text[..<range.lowerBound])).steps
+        guard names.count == 2 else {
+            throw Self.malformed(text)
+        }
+        var rest = text[range.upperBound...]
+        if rest.hasPrefix(".") { rest = rest.dropFirst() }
+        var steps = try TreePath(String(rest)).steps
+        if steps.first == .embedded { steps.removeFirst() }
+        self.init(names[0].key, names[1].key, row, TreePath(steps))
+    }
+
+    private static func malformed(_ text: String) -> ArchiveError {
+        ArchiveError(
+            code: .invalidValue, message: "“\(text)” is not a path in a database; one is like table.column[rowid]")
+    }
+
+    /// The first row in brackets, outside of quotes.
+    private static func row(in text: String) -> (Range<String.Index>, EvidenceDatabase.Row)? {
+        let scalars = text.unicodeScalars
+        var place = scalars.startIndex
+        while let open = scalars[place...].firstIndex(of: "[") {
+            let start = scalars.index(after: open)
+            guard start < scalars.endIndex else { return nil }
+            if scalars[start] == "\"" || scalars[start] == "'" || scalars[start] == "$" {
+                guard let end = endOfQuotes(scalars, from: start) else { return nil }
+                place = end
+                continue
+            }
+            guard let close = scalars[start...].firstIndex(of: "]") else { return nil }
+            let inside = String(scalars[start..<close])
+            let after = scalars.index(after: close)
+            if let number = Int64(inside) { return (open..<after, .number(number)) }
+            if inside.hasPrefix("row "), let position = Int(inside.dropFirst(4)), position > 0 {
+                return (open..<after, .position(position))
+            }
+            place = after
+        }
+        return nil
+    }
+
+    /// The place behind the bracket that ends a quoted name.
+    private static func endOfQuotes(
+        _ scalars: String.UnicodeScalarView, from start: String.Index
+    ) -> String.Index? {
+        var place = start
+        let escapes = scalars[place] == "$"
+        if escapes { place = scalars.index(after: place) }
+        guard place < scalars.endIndex else { return nil }
+        let quote = scalars[place]
+        place = scalars.index(after: place)
+        while place < scalars.endIndex, scalars[place] != quote {
+            if escapes, scalars[place] == "\\" { place = scalars.index(after: place) }
+            guard place < scalars.endIndex else { return nil }
+            place = scalars.index(after: place)
+        }
+        guard place < scalars.endIndex else { return nil }
+        return scalars[place...].firstIndex(of: "]").map { scalars.index(after: $0) }
+    }
+}

@@ -1,0 +1,226 @@
+import Application
+import Files
+import PropertyList
+
+/// Where a result comes from: the program, its words, the zone and the time before it; after it the files that were read,
+/// those that were passed over, and what could not be read.
+///
+/// A class, since all parts of a command record in the one that it has.
+final class Provenance {
+    /// A file whose bytes are in the result.
+    struct Source {
+        let file: String
+        let size: Int
+        let digest: String
+        let kind: String
+    }
+
+    /// A file that was passed over, or something in a file that could not be read.
+    struct Omission {
+        let file: String
+        /// The place in the file; empty for the file itself.
+        var path = ""
+        let reason: String
+
+        var text: String { path.isEmpty ? "\(file): \(reason)" : "\(file): \(path): \(reason)" }
+    }
+
+    /// Whether a report was asked for, which has the digests of files.
+    let isWanted: Bool
+    private let words: [String]
+    private let zone: String
+    private let time: PropertyListDate
+    private(set) var sources: [Source] = []
+    private(set) var passedOver: [Omission] = []
+    private(set) var unread: [Omission] = []
+    /// What else has to be known.
+    private(set) var remarks: [String] = []
+
+    /// - Parameters:
+    ///   - isWanted: whether a report was asked for.
+    ///   - words: the command line, without the program's name.
+    ///   - zone: the zone of the times in the result.
+    ///   - time: the machine's.
+    init(
+        isWanted: Bool, words: [String] = CommandProgram.words, zone: String = "UTC", time: PropertyListDate = .now()
+    ) {
+        (self.isWanted, self.words, self.zone, self.time) = (isWanted, words, zone, time)
+    }
+
+    func record(_ source: Source) { sources.append(source) }
+
+    /// Records the files of a database.
+    func record(_ parts: [EvidenceDatabase.Part]) {
+        sources += parts.map { Source(file: $0.path, size: $0.size, digest: $0.digest, kind: $0.kind) }
+    }
+
+    func recordPassedOver(_ file: String, _ reason: String) {
+        passedOver.append(Omission(file: ArchiveFiles.name(file), reason: reason))
+    }
+
+    func recordUnread(_ file: String, _ path: String = "", reason: String) {
+        unread.append(Omission(file: ArchiveFiles.name(file), path: path, reason: reason))
+    }
+
+    func recordRemark(_ remark: String) { remarks.append(remark) }
+
+    /// Records the bytes of a file that was read.
+    func recordRead(_ file: String, _ bytes: [UInt8], kind: String) {
+        guard isWanted else { return }
+        record(
+            Source(
+                file: ArchiveFiles.name(file), size: bytes.count, digest: SHA256.text(SHA256.digest(bytes)), kind: kind)
+        )
+    }
+
+    // MARK: - Text
+
+    /// What stands before the result, by name.
+    var entries: [(name: String, text: String)] {
+        [
+            ("program", ProgramVersion.text),
+            ("command", (["cubby"] + words.map(ShellWord.quoted)).joined(separator: " ")),
+            ("zone", zone), ("time", time.exchangeText),
+        ]
+    }
+
+    /// The lines before the result: the program's own first.
+    var head: [String] {
+        entries.enumerated().map { $0 == 0 ? $1.text : "\($1.name): \($1.text)" } + [""]
+    }
+
+    /// The lines after the result.
+    var foot: [String] {
+        var lines = ["", "read: \(sources.count.counted("file"))"]
+        lines += sources.map { "  \($0.digest)  \($0.size.counted("byte"))  \($0.kind)  \($0.file)" }
+        lines.append("passed over: \(passedOver.count.counted("file"))")
+        lines += passedOver.map { "  \($0.text)" }
+        lines.append("not read: \(unread.isEmpty ? "nothing" : "\(unread.count.counted("place"))")")
+        lines += unread.map { "  \($0.text)" }
+        lines += remarks.map { "note: \($0)" }
+        return lines
+    }
+
+    /// Writes lines to standard output, or to standard error beside a result that must stand alone.
+    static func write(_ lines: [String], toError: Bool) {
+        let text = lines.map { VisibleText.line($0) + "\n" }.joined()
+        if toError { StandardErrorLogHandler.writeToStandardError(text) } else { StandardStream.output.put(text) }
+    }
+
+    // MARK: - JSON
+
+    /// A line of JSON before the result.
+    var headLine: [UInt8] {
+        var text = JSONText(.compact)
+        text.append("{")
+        text.key("report")
+        text.append("{")
+        for (index, entry) in entries.enumerated() {
+            text.next(2, isFirst: index == 0)
+            text.key(entry.name)
+            text.string(entry.text)
+        }
+        text.append("}}\n")
+        return text.take()
+    }
+
+    /// A line of JSON after the result.
+    var footLine: [UInt8] {
+        var text = JSONText(.compact)
+        text.append("{")
+        text.key("report")
+        text.append("{")
+        text.key("read")
+        text.append("[")
+        for (index, source) in sources.enumerated() {
+            text.next(3, isFirst: index == 0)
+            text.append("{")
+            text.key("file")
+            text.string(source.file)
+            text.append(",\"size\":\(source.size),")
+            text.key("sha256")
+            text.string(source.digest)
+            text.append(",")
+            text.key("kind")
+            text.string(source.kind)
+            text.append("}")
+        }
+        text.append("]")
+        for (name, omissions) in [("passedOver", passedOver), ("unread", unread)] {
+            text.append(",")
+            text.key(name)
+            text.append("[")
+            for (index, omission) in omissions.enumerated() {
+                text.next(3, isFirst: index == 0)
+                text.append("{")
+                text.key("file")
+                text.string(omission.file)
+                if !omission.path.isEmpty {
+                    text.append(",")
+                    text.key("path")
+                    text.string(omission.path)
+                }
+                text.append(",")
+                text.key("reason")
+                text.string(omission.reason)
+                text.append("}")
+            }
+            text.append("]")
+        }
+        if !remarks.isEmpty {
+            text.append(",")
+            text.key("notes")
+            text.append("[")
+            for (index, remark) in remarks.enumerated() {
+                text.next(3, isFirst: index == 0)
+                text.string(remark)
+            }
+            text.append("]")
+        }
+        text.append("}}\n")
+        return text.take()
+    }
+
+    // MARK: - HTML
+
+    /// The part of a page before the result.
+    var headHTML: String {
+        let rows = entries.map { "<dt>\($0.name)</dt><dd>\(HTMLText.escaped($0.text))</dd>\n" }
+        return "<dl>\n\(rows.joined())</dl>\n"
+    }
+
+    /// The part of a page after the result.
+    var footHTML: String {
+        var text = "<h2>Read: \(sources.count.counted("file"))</h2>\n"
+        if !sources.isEmpty {
+            text +=
+                "<table>\n<thead><tr><th>file</th><th>bytes</th><th>kind</th><th>SHA-256</th></tr></thead>\n<tbody>\n"
+            for source in sources {
+                text +=
+                    "<tr><td>\(HTMLText.escaped(source.file))</td><td>\(source.size)</td>"
+                    + "<td>\(HTMLText.escaped(source.kind))</td><td class=\"digest\">\(source.digest)</td></tr>\n"
+            }
+            text += "</tbody>\n</table>\n"
+        }
+        for (title, omissions) in [("Passed over", passedOver), ("Not read", unread)] {
+            text += "<h2>\(title): \(omissions.count)</h2>\n"
+            guard !omissions.isEmpty else { continue }
+            text += "<ul>\n\(omissions.map { "<li>\(HTMLText.escaped($0.text))</li>\n" }.joined())</ul>\n"
+        }
+        if !remarks.isEmpty {
+            text += "<h2>Notes</h2>\n<ul>\n\(remarks.map { "<li>\(HTMLText.escaped($0))</li>\n" }.joined())</ul>\n"
+        }
+        return text
+    }
+}
+
+/// A word as a shell's command line has it.
+enum ShellWord {
+    static func quoted(_ text: String) -> String {
+        let isPlain =
+            text.utf8.allSatisfy {
+                ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || "_-./,:@+=".utf8.contains($0)
+            } && !text.isEmpty
+        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+}

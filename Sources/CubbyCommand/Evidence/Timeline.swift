@@ -1,0 +1,200 @@
+import Files
+import KeyedArchive
+import PropertyList
+import SQLite
+
+/// The dates of many files: those of archives, property lists and databases, of what these have in their data, and the
+/// numbers that are said to be dates.
+///
+/// All dates are in memory until they are sorted: some 200 bytes for each, and five million of them at most. Of the files
+/// one at a time is.
+struct Timeline {
+    /// A date.
+    struct Event {
+        let date: PropertyListDate
+        /// The number of its file.
+        let file: Int
+        let path: String
+        let className: String
+        let epoch: Epoch
+    }
+
+    static let maximumEvents = 5_000_000
+    private static let maximumProblems = 100
+
+    private(set) var files: [(path: String, digest: String)] = []
+    private(set) var events: [Event] = []
+    /// Dates that no moment of a calendar is, and that therefore are neither within bounds nor outside.
+    private(set) var boundless = 0
+    /// What was wrong in the current file.
+    private var problems: [(path: String, reason: String)] = []
+    private(set) var fields: EpochFields
+    private let bounds: TimelineBounds
+    /// The columns that are declared as dates, and have numbers, without an epoch.
+    private(set) var undated: NameTable<Int> = [:]
+    private(set) var isFull = false
+
+    init(_ fields: EpochFields, bounds: TimelineBounds) { (self.fields, self.bounds) = (fields, bounds) }
+
+    /// Adds the dates of a property list or an archive.
+    ///
+    /// - Returns: what could not be read in it, by path.
+    mutating func add(_ tree: ArchiveTree, of path: String, digest: String) -> [(path: String, reason: String)] {
+        begin(path, digest)
+        if let error = tree.archiveError { recordProblem("", error.description) }
+        walk(tree) { $0.description }
+        return problems
+    }
+
+    /// Adds the dates of a database.
+    ///
+    /// - Returns: what could not be read in it, by path.
+    mutating func add(_ database: EvidenceDatabase, of path: String) -> [(path: String, reason: String)] {
+        begin(path, database.digest)
+        for table in database.tables {
+            if let problem = table.problem { recordProblem(table.name, problem) }
+            if table.kind == .table { add(table, of: database) }
+        }
+        if !database.isUnchanged { recordProblem("", "it changed while it was read") }
+        return problems
+    }
+
+    /// Records what could not be read; of a hostile file not all of it.
+    private mutating func recordProblem(_ path: String, _ reason: String) {
+        if problems.count < Self.maximumProblems { return problems.append((path, reason)) }
+        if problems.count == Self.maximumProblems {
+            problems.append(("", "more cannot be read, which is not named here"))
+        }
+    }
+
+    private mutating func begin(_ path: String, _ digest: String) {
+        files.append((path, digest))
+        problems = []
+    }
+
+    private mutating func add(_ table: EvidenceDatabase.Table, of database: EvidenceDatabase) {
+        let epochs = table.columns.map { fields.epoch(ofColumn: $0.name, of: table.name) }
+        let declared = table.columns.map { ["date", "datetime", "timestamp"].contains($0.type.lowercased()) }
+        do {
+            try database.forEachRow(of: table) { row, cell in
+                for (index, column) in table.columns.enumerated() {
+                    let path = CellPath(table.name, column.name, row)
+                    switch cell(index) {
+                    case .integer(let number):
+                        if let epoch = epochs[index] { add(epoch.date(number), path.description, "integer", epoch) }
+                        if declared[index], epochs[index] == nil { countUndated(table.name, column.name) }
+                    case .real(let number):
+                        if let epoch = epochs[index] { add(epoch.date(number), path.description, "real", epoch) }
+                        if declared[index], epochs[index] == nil { countUndated(table.name, column.name) }
+                    case .text, .blob: add(cell(index).embedded, at: path)
+                    case .null: break
+                    }
+                }
+                return !isFull
+            }
+        } catch {
+            recordProblem(table.name, "\(error)")
+        }
+    }
+
+    private mutating func countUndated(_ table: String, _ column: String) {
+        undated["\(table).\(column)", default: 0] += 1
+    }
+
+    private mutating func add(_ embedded: Result<ArchiveTree, ArchiveError>?, at path: CellPath) {
+        switch embedded {
+        case .success(let tree)?:
+            if let error = tree.archiveError { recordProblem(path.description, error.description) }
+            walk(tree) { CellPath(path.table, path.column, path.row, $0).description }
+        case .failure(let error)?: recordProblem(path.description, error.description)
+        case nil: break
+        }
+    }
+
+    // MARK: - Trees
+
+    private mutating func walk(_ tree: ArchiveTree, _ text: (TreePath) -> String) {
+        var walk = TreeWalk(tree)
+        do {
+            try walk.run { visit, walk in
+                add(visit) { text(walk.path) }
+                if isFull { throw TimelineFull() }
+            }
+        } catch is TimelineFull {} catch {
+            recordProblem(text(TreePath([])), "\(error)")
+        }
+    }
+
+    private struct TimelineFull: Error {}
+
+    private mutating func add(_ visit: TreeWalk.Visit, _ path: () -> String) {
+        func number(_ kind: String, _ date: (Epoch) -> PropertyListDate) {
+            guard let epoch = fields.epoch(ofKey: visit.key, at: path) else { return }
+            add(date(epoch), path(), visit.value.className ?? kind, epoch)
+        }
+        switch visit.value.content {
+        case .leaf(.date(let date)): add(date, path(), visit.value.className ?? "date", .cocoa)
+        case .leaf(.integer(let value)): number("integer") { $0.date(value) }
+        case .leaf(.wideInteger(let value)): number("integer") { $0.date(Double(value)) }
+        case .leaf(.real(let value)): number("real") { $0.date(value) }
+        case .leaf(.single(let value)): number("real") { $0.date(Double(value)) }
+        case .value(.decimal(let value)):
+            guard !value.isNaN, let real = Double(value.description) else { break }
+            number("real") { $0.date(real) }
+        case .leaf(.data):
+            if !visit.isRepeated, case .failure(let error)? = visit.tree.embedded(in: visit.node) {
+                recordProblem(path(), error.description)
+            }
+        case .object:
+            if let date = Self.dateOfSubclass(visit) { add(date, path(), visit.value.className ?? "", .cocoa) }
+        case .broken(let error): recordProblem(path(), error.description)
+        default: break
+        }
+    }
+
+    /// The date that an instance of a subclass of NSDate has in the field of its superclass.
+    private static func dateOfSubclass(_ visit: TreeWalk.Visit) -> PropertyListDate? {
+        guard let uid = visit.value.identity.flatMap({ UInt32(exactly: $0) }),
+            let archived = try? visit.tree.archive?.record(at: uid)?.archivedClass(),
+            archived.superclasses.contains("NSDate"),
+            let field = visit.tree.child(TreePath.Step(.key("NS.time")), of: visit.node)
+        else { return nil }
+        switch visit.tree.value(field).content {
+        case .leaf(.real(let seconds)): return PropertyListDate(secondsSinceReferenceDate: seconds)
+        case .leaf(.single(let seconds)): return PropertyListDate(secondsSinceReferenceDate: Double(seconds))
+        case .leaf(.integer(let seconds)): return PropertyListDate(secondsSinceReferenceDate: Double(seconds))
+        default: return nil
+        }
+    }
+
+    private mutating func add(_ date: PropertyListDate, _ path: String, _ className: String, _ epoch: Epoch) {
+        switch bounds.holds(date) {
+        case true?: break
+        case false?: return
+        case nil: return boundless += 1
+        }
+        guard events.count < Self.maximumEvents else { return isFull = true }
+        events.append(Event(date: date, file: files.count - 1, path: path, className: className, epoch: epoch))
+    }
+
+    // MARK: - Order
+
+    /// Sorts the dates by time, file and path; one that is not a number is last.
+    mutating func sort() {
+        var ranks = [Int](repeating: 0, count: files.count)
+        var former: Int?
+        for file in files.indices.sorted(by: { files[$0].path < files[$1].path }) {
+            // The same file may be named twice.
+            ranks[file] = former.map { files[$0].path == files[file].path ? ranks[$0] : ranks[$0] + 1 } ?? 0
+            former = file
+        }
+        events.sort { one, other in
+            let (a, b) = (one.date.secondsSinceReferenceDate, other.date.secondsSinceReferenceDate)
+            if a != b, !(a.isNaN && b.isNaN) { return b.isNaN || a < b }
+            if ranks[one.file] != ranks[other.file] { return ranks[one.file] < ranks[other.file] }
+            if one.path != other.path { return one.path < other.path }
+            if one.epoch != other.epoch { return one.epoch.rawValue < other.epoch.rawValue }
+            return one.file < other.file
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Application
+import ArgumentParser
+import Files
+import KeyedArchive
+import PropertyList
+import SQLite
+import Scripting
+import TimeZones
+
+extension TimelineOutput.Format: ExpressibleByArgument {}
+
+/// `cubby timeline PATH…`: every date of archives, property lists and databases, in order.
+struct TimelineCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "timeline",
+        abstract: "List every date of keyed archives, property lists and SQLite databases, in order.",
+        discussion: """
+            Folders are read with all their contents; links in them are not followed. Archives and property lists in data, \
+            also in that of databases, are opened. Numbers are dates only if --epoch says so: their field is a column, \
+            table.column, a key, or a whole path.
+            Each date has its time, file, the file's SHA-256, its path for cubby inspect, its class and the epoch by which \
+            it was read. The same files and options give the same bytes, but for the report. Nothing is written beside the \
+            files. All dates are in memory, some 200 bytes for each, five million at most.
+            The exit status is 65 if a file is damaged, and 74 if one cannot be read.
+            """)
+
+    @Option(help: ArgumentHelp("The first day or moment, as 2026-11-21 or 2026-11-21T04:13:00.", valueName: "date"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The last day, month, year or moment, which is included.", valueName: "date"))
+    var to: String?
+
+    @Option(help: ArgumentHelp("The zone of the times, such as Europe/Berlin (default: UTC).", valueName: "name"))
+    var zone: String = "UTC"
+
+    @Option(help: "The format: table, csv, jsonl or html.")
+    var format = TimelineOutput.Format.table
+
+    @Option(
+        help: ArgumentHelp(
+            "A field whose numbers are dates, and how: unix or cocoa seconds, webkit microseconds, ms milliseconds. May "
+                + "be repeated.",
+            valueName: "field=epoch"))
+    var epoch: [String] = []
+
+    @Flag(help: ArgumentHelp(Self.reportHelp))
+    var report = false
+
+    @Flag(name: .customLong("no-color"), help: "Do not use colours.")
+    var noColor = false
+
+    @Argument(help: "Files and folders; - is standard input.", completion: .file())
+    var paths: [String]
+
+    /// The help of `--report` for all commands that have it.
+    static let reportHelp =
+        "Begin with the program's version, the options, the zone and the time, and end with each file that was read or "
+        + "passed over, and what could not be read."
+
+    func run() throws {
+        SignalMask.restore()
+        let found: Zone
+        do throws(ZoneError) { found = try Zone.named(zone) } catch { throw ValidationError("\(error).") }
+        let bounds = try TimelineBounds(from: from, to: to, zone: found)
+        let provenance = Provenance(isWanted: report, zone: found.name)
+        var reading = TimelineReading(Timeline(try EpochFields(epoch), bounds: bounds), provenance)
+        let timeline = try reading.run(paths)
+        let output = TextOutput(noColor: noColor)
+        try TimelineOutput(timeline, zone: found, provenance: report ? provenance : nil, output).write(as: format)
+        guard !output.isClosed else { throw ExitCode.success }
+        reading.reportCounts()
+        if reading.status != .done { throw ExitCode(reading.status.rawValue) }
+    }
+}
+
+/// Reads the files of a timeline, one at a time.
+struct TimelineReading {
+    private var timeline: Timeline
+    private let provenance: Provenance
+    private var progress: CommandProgress?
+    private var fileCount = 0
+    private var failureCount = 0
+    private(set) var status = ExitStatus.done
+    /// How many files, and how many places of a file, are named on standard error.
+    private static let namedCount = 10
+
+    init(_ timeline: Timeline, _ provenance: Provenance) { (self.timeline, self.provenance) = (timeline, provenance) }
+
+    /// Reads all files.
+    ///
+    /// - Returns: the sorted timeline.
+    /// - Throws: the exit status for too many dates.
+    mutating func run(_ paths: [String]) throws -> Timeline {
+        if StandardStream.error.isTerminal {
+            progress = CommandProgress("Reading", total: FileTree(paths).reduce(0) { count, _ in count + 1 })
+        }
+        for (index, entry) in FileTree(paths).enumerated() {
+            progress?.show(index)
+            read(entry)
+            guard !timeline.isFull else {
+                progress?.finish()
+                throw CommandFailure.exit(
+                    .scriptError,
+                    "there are more than \(Timeline.maximumEvents.counted("date")): choose some by --from and --to, or "
+                        + "fewer files")
+            }
+        }
+        progress?.finish()
+        timeline.sort()
+        recordRemarks()
+        return timeline
+    }
+
+    private mutating func read(_ entry: FileTree.Entry) {
+        let path = entry.path
+        do throws(FileError) {
+            switch try EvidenceFile(entry) {
+            case .passedOver(let reason):
+                provenance.recordPassedOver(path, reason)
+                if provenance.passedOver.count <= Self.namedCount { say("passed over \(path): \(reason)") }
+            case .propertyList(let bytes): readList(path, bytes)
+            case .database: readDatabase(path)
+            }
+        } catch {
+            fileCount += 1
+            fail(path, [("", error.message)], .inputOutput)
+        }
+    }
+
+    private mutating func readList(_ path: String, _ bytes: [UInt8]) {
+        fileCount += 1
+        let digest = SHA256.text(SHA256.digest(bytes))
+        func record(_ kind: String) {
+            provenance.record(
+                Provenance.Source(file: ArchiveFiles.name(path), size: bytes.count, digest: digest, kind: kind))
+        }
+        do throws(ArchiveError) {
+            let tree = try ArchiveTree(PropertyListStorage(bytes))
+            record(tree.kind(of: bytes))
+            fail(path, timeline.add(tree, of: path, digest: digest), .badData)
+        } catch {
+            record("not readable")
+            fail(path, [("", error.description)], .badData)
+        }
+    }
+
+    private mutating func readDatabase(_ path: String) {
+        fileCount += 1
+        do {
+            let database = try EvidenceDatabase(path)
+            provenance.record(database.parts)
+            fail(path, timeline.add(database, of: path), .badData)
+        } catch {
+            fail(path, [("", EvidenceDatabase.message(error))], EvidenceDatabase.status(error))
+        }
+    }
+
+    /// Records what could not be read in a file.
+    private mutating func fail(_ path: String, _ problems: [(path: String, reason: String)], _ failure: ExitStatus) {
+        guard !problems.isEmpty else { return }
+        failureCount += 1
+        if status != .inputOutput { status = failure }
+        for (index, problem) in problems.enumerated() {
+            provenance.recordUnread(path, problem.path, reason: problem.reason)
+            let place = problem.path.isEmpty ? "" : "\(problem.path): "
+            if index < Self.namedCount { say("\(ArchiveFiles.name(path)): \(place)\(problem.reason)") }
+        }
+    }
+
+    private func say(_ text: String) {
+        progress?.finish()
+        CommandFailure.say(VisibleText.line(text))
+    }
+
+    // MARK: - Notes
+
+    private func recordRemarks() {
+        let undated = timeline.undated.sortedByNames()
+        for (column, count) in undated.prefix(Self.namedCount) {
+            provenance.recordRemark(
+                "\(column) is declared as dates and has \(count.counted("number")), which are none without "
+                    + "--epoch \(column)=cocoa, unix, webkit or ms")
+        }
+        if undated.count > Self.namedCount {
+            provenance.recordRemark("so are \((undated.count - Self.namedCount).counted("other column"))")
+        }
+        for field in timeline.fields.unmet { provenance.recordRemark("--epoch \(field): no number has that field") }
+        if timeline.boundless > 0 {
+            let count = timeline.boundless
+            provenance.recordRemark(
+                "\(count.counted("date")) \(count == 1 ? "is" : "are") not a number, and neither between --from and --to "
+                    + "nor outside")
+        }
+    }
+
+    /// Says on standard error what is not in the timeline.
+    func reportCounts() {
+        for remark in provenance.remarks { say(remark) }
+        var parts: [String] = []
+        if failureCount > 0 { parts.append("\(failureCount) of \(fileCount.counted("file")) cannot be read whole") }
+        let passedOver = provenance.passedOver.count
+        if passedOver > 0 {
+            let unnamed = passedOver - Self.namedCount
+            parts.append(
+                "\(passedOver.counted("file")) \(passedOver == 1 ? "was" : "were") passed over"
+                    + (unnamed > 0 ? ", \(unnamed) of them not named here: --report names all" : ""))
+        }
+        if !parts.isEmpty { CommandFailure.say(parts.joined(separator: "; ")) }
+    }
+}
+
+extension NameTable where Value == Int {
+    fileprivate func sortedByNames() -> [(String, Int)] { keys.sorted().map { ($0, self[$0, default: 0]) } }
+}
