@@ -294,8 +294,14 @@ struct TimelineTests {
         #expect(try run("python3", ["-c", script, file]).status == .exited(0))
         let output = try program("timeline", "--format", "jsonl", "--epoch", "at=webkit", "--epoch", "nosuch=ms", file)
         #expect(try rows(output).map { $0["time"] } == ["2014-07-02T13:20:00.000001Z"])
-        #expect(output.stderr.contains("visits.day is declared as dates and has 1 number"))
-        #expect(output.stderr.contains("--epoch nosuch: no number has that field"))
+        #expect(output.stderr.contains("visits.day is declared as dates and has 1 value"))
+        #expect(output.stderr.contains("--epoch nosuch: nothing has that field"))
+        let texts = try program("timeline", "--format", "jsonl", "--epoch", "url=iso", "--epoch", "day=iso", file)
+        #expect(texts.stdout.isEmpty && texts.stderr.contains("visits.day has 1 value that its epoch does not read"))
+        let list = try program.scratch.write(
+            "<plist><dict><key>day</key><string>2014-07-02 15:20 +0200</string></dict></plist>", to: "list.plist")
+        let text = try rows(try program("timeline", "--format", "jsonl", "--epoch", "day=iso", list))
+        #expect(text.map { [$0["time"], $0["class"], $0["epoch"]] } == [["2014-07-02T13:20:00Z", "text", "iso"]])
         let all = try program("timeline", "--format", "jsonl", "--epoch", "day=unix", "--epoch", "far=cocoa", file)
         #expect(try rows(all).map { $0["time"] } == ["2014-07-02T13:20:00Z", "1e+300 seconds since 2001"])
     }

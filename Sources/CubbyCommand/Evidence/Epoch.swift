@@ -13,6 +13,8 @@ enum Epoch: UInt8, CaseIterable {
     case ms
     /// Microseconds since 1601-01-01T00:00:00Z.
     case webkit
+    /// A text in ISO 8601, in UTC unless it says otherwise.
+    case iso
 
     var name: String {
         switch self {
@@ -20,6 +22,7 @@ enum Epoch: UInt8, CaseIterable {
         case .unix: "unix"
         case .ms: "ms"
         case .webkit: "webkit"
+        case .iso: "iso"
         }
     }
 
@@ -31,9 +34,10 @@ enum Epoch: UInt8, CaseIterable {
     /// Seconds from 1601-01-01 to 1970-01-01.
     private static let webkitOffset = 11_644_473_600
 
-    /// The date of an integer, exact.
-    func date(_ number: Int64) -> PropertyListDate {
+    /// The date of an integer, exact; nil for the epoch of texts.
+    func date(_ number: Int64) -> PropertyListDate? {
         switch self {
+        case .iso: nil
         case .cocoa: PropertyListDate(secondsSinceReferenceDate: Double(number))
         case .unix: PropertyListDate(secondsSince1970: Int(number), scale: 1)
         case .ms: PropertyListDate(secondsSince1970: Int(number), scale: 1000)
@@ -41,9 +45,10 @@ enum Epoch: UInt8, CaseIterable {
         }
     }
 
-    /// The date of a real.
-    func date(_ number: Double) -> PropertyListDate {
+    /// The date of a real; nil for the epoch of texts.
+    func date(_ number: Double) -> PropertyListDate? {
         switch self {
+        case .iso: return nil
         case .cocoa: return PropertyListDate(secondsSinceReferenceDate: number)
         case .unix: return PropertyListDate(secondsSince1970: number)
         case .ms, .webkit:
@@ -74,7 +79,7 @@ extension PropertyListDate {
     }
 }
 
-/// The fields whose numbers are dates: `--epoch FIELD=unix`.
+/// The fields whose numbers, or texts, are dates: `--epoch FIELD=unix`.
 ///
 /// A field is a column, `column` or `table.column`, of a database, where letters of the other case are the same; in
 /// archives and property lists a key, or a whole path.
@@ -95,7 +100,7 @@ struct EpochFields {
                 let names = Epoch.allCases.map(\.name)
                 throw ValidationError(
                     "There is no epoch '\(epoch)'\(NearestNames.hint(for: epoch, among: names)): "
-                        + "the epochs are unix, cocoa, webkit and ms.")
+                        + "the epochs are unix, cocoa, webkit, ms, and iso for texts.")
             }
             if let known = fields.first(where: { $0.name == name }), known.epoch != epoch {
                 throw ValidationError("'\(name)' has two epochs, \(known.epoch.name) and \(epoch.name).")

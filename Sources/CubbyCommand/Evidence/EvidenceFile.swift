@@ -98,6 +98,14 @@ extension ArchiveTree {
 }
 
 extension SQLiteCell {
+    /// Whether it is a number or a text.
+    var isPlain: Bool {
+        switch self {
+        case .integer, .real, .text: true
+        case .blob, .null: false
+        }
+    }
+
     /// The archive or property list in the cell, or why it cannot be read; nil for another value.
     var embedded: Result<ArchiveTree, ArchiveError>? {
         switch self {

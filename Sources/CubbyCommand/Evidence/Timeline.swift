@@ -30,8 +30,10 @@ struct Timeline {
     private var problems: [(path: String, reason: String)] = []
     private(set) var fields: EpochFields
     private let bounds: TimelineBounds
-    /// The columns that are declared as dates, and have numbers, without an epoch.
+    /// The columns that are declared as dates, and have numbers or texts, without an epoch.
     private(set) var undated: NameTable<Int> = [:]
+    /// The columns and keys with an epoch that have other values than its own.
+    private(set) var misfits: NameTable<Int> = [:]
     private(set) var isFull = false
 
     init(_ fields: EpochFields, bounds: TimelineBounds) { (self.fields, self.bounds) = (fields, bounds) }
@@ -79,16 +81,13 @@ struct Timeline {
             try database.forEachRow(of: table) { row, cell in
                 for (index, column) in table.columns.enumerated() {
                     let path = CellPath(table.name, column.name, row)
-                    switch cell(index) {
-                    case .integer(let number):
-                        if let epoch = epochs[index] { add(epoch.date(number), path.description, "integer", epoch) }
-                        if declared[index], epochs[index] == nil { countUndated(table.name, column.name) }
-                    case .real(let number):
-                        if let epoch = epochs[index] { add(epoch.date(number), path.description, "real", epoch) }
-                        if declared[index], epochs[index] == nil { countUndated(table.name, column.name) }
-                    case .text, .blob: add(cell(index).embedded, at: path)
-                    case .null: break
+                    let cell = cell(index)
+                    if let epoch = epochs[index] {
+                        add(cell, at: path, epoch)
+                    } else if declared[index], cell.isPlain {
+                        undated["\(table.name).\(column.name)", default: 0] += 1
                     }
+                    add(cell.embedded, at: path)
                 }
                 return !isFull
             }
@@ -97,8 +96,19 @@ struct Timeline {
         }
     }
 
-    private mutating func countUndated(_ table: String, _ column: String) {
-        undated["\(table).\(column)", default: 0] += 1
+    /// Adds a cell of a column with an epoch.
+    private mutating func add(_ cell: SQLiteCell, at path: CellPath, _ epoch: Epoch) {
+        func add(_ date: PropertyListDate?, _ kind: String) {
+            guard let date else { return misfits["\(path.table).\(path.column)", default: 0] += 1 }
+            self.add(date, path.description, kind, epoch)
+        }
+        switch cell {
+        case .integer(let number): add(epoch.date(number), "integer")
+        case .real(let number): add(epoch.date(number), "real")
+        case .text(let text):
+            add(epoch == .iso ? ISO8601.parse(String(decoding: text, as: UTF8.self)) : nil, "text")
+        case .blob, .null: break
+        }
     }
 
     private mutating func add(_ embedded: Result<ArchiveTree, ArchiveError>?, at path: CellPath) {
@@ -128,9 +138,10 @@ struct Timeline {
     private struct TimelineFull: Error {}
 
     private mutating func add(_ visit: TreeWalk.Visit, _ path: () -> String) {
-        func number(_ kind: String, _ date: (Epoch) -> PropertyListDate) {
+        func number(_ kind: String, _ date: (Epoch) -> PropertyListDate?) {
             guard let epoch = fields.epoch(ofKey: visit.key, at: path) else { return }
-            add(date(epoch), path(), visit.value.className ?? kind, epoch)
+            guard let date = date(epoch) else { return misfits[visit.key ?? path(), default: 0] += 1 }
+            add(date, path(), visit.value.className ?? kind, epoch)
         }
         switch visit.value.content {
         case .leaf(.date(let date)): add(date, path(), visit.value.className ?? "date", .cocoa)
@@ -138,6 +149,7 @@ struct Timeline {
         case .leaf(.wideInteger(let value)): number("integer") { $0.date(Double(value)) }
         case .leaf(.real(let value)): number("real") { $0.date(value) }
         case .leaf(.single(let value)): number("real") { $0.date(Double(value)) }
+        case .leaf(.string(let text)): number("text") { $0 == .iso ? ISO8601.parse(text) : nil }
         case .value(.decimal(let value)):
             guard !value.isNaN, let real = Double(value.description) else { break }
             number("real") { $0.date(real) }

@@ -38,8 +38,8 @@ struct TimelineCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A field whose numbers are dates, and how: unix or cocoa seconds, webkit microseconds, ms milliseconds. May "
-                + "be repeated.",
+            "A field whose numbers are dates, and how: unix or cocoa seconds, webkit microseconds, ms milliseconds; iso "
+                + "for texts. May be repeated.",
             valueName: "field=epoch"))
     var epoch: [String] = []
 
@@ -178,13 +178,16 @@ struct TimelineReading {
         let undated = timeline.undated.sortedByNames()
         for (column, count) in undated.prefix(Self.namedCount) {
             provenance.recordRemark(
-                "\(column) is declared as dates and has \(count.counted("number")), which are none without "
-                    + "--epoch \(column)=cocoa, unix, webkit or ms")
+                "\(column) is declared as dates and has \(count.counted("value")), which are none without "
+                    + "--epoch \(column)=cocoa, unix, webkit or ms for numbers, iso for texts")
+        }
+        for (field, count) in timeline.misfits.sortedByNames() {
+            provenance.recordRemark("\(field) has \(count.counted("value")) that its epoch does not read")
         }
         if undated.count > Self.namedCount {
             provenance.recordRemark("so are \((undated.count - Self.namedCount).counted("other column"))")
         }
-        for field in timeline.fields.unmet { provenance.recordRemark("--epoch \(field): no number has that field") }
+        for field in timeline.fields.unmet { provenance.recordRemark("--epoch \(field): nothing has that field") }
         if timeline.boundless > 0 {
             let count = timeline.boundless
             provenance.recordRemark(
