@@ -23,6 +23,8 @@ package final class HTTPClient {
     /// The number of transfers that are under way, and the exchanges that wait for their turn.
     private var count = 0
     private var waiting: [HTTPExchange] = []
+    /// The requests that have not ended.
+    private var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
 
     /// - Parameters:
     ///   - fence: what may be connected to.
@@ -56,12 +58,15 @@ package final class HTTPClient {
         done: @escaping (Result<HTTPResponse, any Error>) -> Void
     ) -> () -> Void {
         let exchange = HTTPExchange(self, request, destination, progress, done)
+        exchanges[ObjectIdentifier(exchange)] = exchange
         exchange.beginAttempt()
         return { exchange.cancel() }
     }
 
     /// Gives up all requests, and waits for the end of their thread.
     package func end() {
+        waiting = []
+        for exchange in exchanges.values { exchange.cancel() }
         connected?.thread.end()
         connected = nil
     }
@@ -93,7 +98,11 @@ package final class HTTPClient {
         while count < Self.width, !waiting.isEmpty { take(waiting.removeFirst()) }
     }
 
-    fileprivate func forget(_ exchange: HTTPExchange) { waiting.removeAll { $0 === exchange } }
+    /// An exchange has ended, possibly before it had a place.
+    fileprivate func forget(_ exchange: HTTPExchange, isWaiting: Bool) {
+        if isWaiting { waiting.removeAll { $0 === exchange } }
+        exchanges[ObjectIdentifier(exchange)] = nil
+    }
 }
 
 /// A request on its way: its attempts, and the redirects of each.
@@ -173,8 +182,9 @@ private final class HTTPExchange {
         timer?.cancel()
         if let transfer { try? client.connect().thread.cancel(transfer) }
         if let reply { client.surroundings.loop.forget(reply) }
+        let isWaiting = !hasPlace
         leave()
-        client.forget(self)
+        client.forget(self, isWaiting: isWaiting)
     }
 
     /// Gives back what the transfer had.
@@ -190,6 +200,7 @@ private final class HTTPExchange {
         guard !hasEnded else { return }
         hasEnded = true
         leave()
+        client.forget(self, isWaiting: false)
         done(result)
     }
 
@@ -201,7 +212,9 @@ private final class HTTPExchange {
         let response = HTTPResponse(
             status: outcome.status, headers: outcome.headers, body: outcome.body, url: current.url)
         if let redirect = outcome.redirect { return follow(redirect, response) }
-        if response.mayPass, attempt <= request.retries, repeats(response) {
+        if response.mayPass, attempt <= request.retries, repeats(response),
+            response.retryAfter ?? 0 <= Self.longestPause
+        {
             return tryAgain(after: response.retryAfter)
         }
         do throws(FileError) {
@@ -262,6 +275,9 @@ private final class HTTPExchange {
         }
         finish(.failure(error))
     }
+
+    /// The seconds that a server may have a request wait; for longer ones the answer is given.
+    private static let longestPause = 60.0
 
     /// Begins another attempt: after half a second, the next after twice as much, up to half a minute; or as the server says.
     private func tryAgain(after seconds: Double?) {
