@@ -321,11 +321,12 @@ extension HTTPError {
         switch code {
         case 3: self.init(.badURL, "\(place): \(text)")
         case 5, 6: self.init(.cannotFindHost, "the name of \(place) is not resolved: \(text)\(hint)")
-        case 7:
-            let fence =
-                system == EACCES
-                ? "; the kernel's fence was closed without this port: start with --allow-net \(place)" : ""
-            self.init(.cannotConnectToHost, "\(place) does not answer: \(text)\(fence)\(hint)")
+        case 7 where system == EACCES:
+            self.init(
+                .cannotConnectToHost,
+                "\(place) is not reached: the kernel's fence was closed without this port; start with --allow-net \(place)"
+            )
+        case 7: self.init(.cannotConnectToHost, "\(place) does not answer: \(text)\(hint)")
         case 28:
             self.init(
                 .timedOut, "\(place) has not answered within \(SecondsText.text(seconds)) (timeout): \(text)\(hint)")
