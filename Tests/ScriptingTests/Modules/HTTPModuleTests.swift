@@ -89,6 +89,28 @@ struct HTTPModuleTests {
         #expect(server.requests.isEmpty)
     }
 
+    @Test("a user who is there is asked, and a yes holds; no question is asked for a redirect") func consent() throws {
+        let target = try LoopbackServer { _, client in LoopbackServer.send("there", to: client) }
+        defer { target.stop() }
+        let location = "Location: \(target.address)/"
+        let server = try LoopbackServer { request, client in
+            LoopbackServer.send(
+                "in", status: request.line.contains("/away") ? "302 Found" : "200 OK", headers: [location], to: client)
+        }
+        defer { server.stop() }
+        let embedding = try Embedding(scratch.file("container")) { $0.isInteractive = true }
+        defer { embedding.end() }
+        let call = "local r, err = http.get('\(server.address)/') return r and r.body, err"
+        #expect(embedding.run(call).contains("--allow-net 127.0.0.1:\(server.port) grants it"))
+        embedding.recorder.allowsConnections = true
+        #expect(embedding.run(call) == "in nil")
+        #expect(embedding.run(call) == "in nil")
+        #expect(embedding.run("return http.get('\(server.address)/away')").contains("redirects: connecting to"))
+        let question = "connect 127.0.0.1:\(server.port)"
+        #expect(embedding.recorder.questions == [question, question])
+        #expect(target.requests.isEmpty)
+    }
+
     @Test("localhost is this machine, where it is granted") func localhost() throws {
         let server = try LoopbackServer { _, client in LoopbackServer.send("in", to: client) }
         defer { server.stop() }

@@ -13,6 +13,8 @@ final class Recorder: HostFrontEnd {
     var consent = PathConsent.no
     /// Whether it approves programs that have changed.
     var approvesPrograms = false
+    /// Whether it lets scripts connect.
+    var allowsConnections = false
     private(set) var questions: [String] = []
 
     func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
@@ -31,5 +33,10 @@ final class Recorder: HostFrontEnd {
     func consent(toChanged program: ProgramGrant) -> Bool {
         questions.append("changed \(program.path)")
         return approvesPrograms
+    }
+
+    func consent(toConnect endpoint: NetworkEndpoint) -> Bool {
+        questions.append("connect \(endpoint)")
+        return allowsConnections
     }
 }
