@@ -20,25 +20,14 @@ final class HTTPAnswer {
     static func makeClass(in host: ScriptHost) -> LuaClass<HTTPAnswer> {
         let state = host.state
         let cls = LuaClass<HTTPAnswer>(luaName, doc: "The answer to a request of http.", in: state)
-        let lookUp = state.makeFunction(
-            LuaFunctionDeclaration("headers", [LuaParameter("…", .variadic(.any))])
-        ) { call in
-            guard case .table(let table) = call.value(0), let name = call.value(1).textValue else {
-                return call.returns(LuaValue.nil)
-            }
-            return call.returns(table[HTTPField.small(name)])
-        }
-        let metatable = state.makeTable(fields: 2)
-        metatable["__index"] = .function(lookUp)
-        metatable["__name"] = "headers"
         cls.integer("status", doc: "The status, such as 200 or 404.", get: { Int64($0.response.status) })
         cls.text("url", doc: "The address that answered, after redirects.", get: { $0.response.url })
         cls.property(
             "headers", .table,
             doc:
                 "The header, by names in small letters; any case finds one. Several of a name are joined by commas, of set-cookie by line breaks."
-        ) { answer, call in
-            let table = answer.headers ?? answer.makeHeaders(state, metatable)
+        ) { [unowned state] answer, call in
+            let table = answer.headers ?? answer.makeHeaders(state)
             answer.headers = table
             return call.returns(LuaValue.table(table))
         }
@@ -54,7 +43,7 @@ final class HTTPAnswer {
             "json", returns: LuaType.orError(.any),
             doc: "The body as a value, as json.decode has it; nil and an error if it is not JSON.",
             example: "local response = http.get(\"https://example.org/\") return response and response:json()"
-        ) { answer, call in
+        ) { [unowned host] answer, call in
             if let path = answer.path {
                 return call.returns(failure: ScriptError("invalidJSON", "the body is in a file", path: path))
             }
@@ -81,7 +70,18 @@ final class HTTPAnswer {
         return cls
     }
 
-    private func makeHeaders(_ state: LuaState, _ metatable: LuaTable) -> LuaTable {
+    private func makeHeaders(_ state: LuaState) -> LuaTable {
+        let lookUp = state.makeFunction(
+            LuaFunctionDeclaration("headers", [LuaParameter("…", .variadic(.any))])
+        ) { call in
+            guard case .table(let table) = call.value(0), let name = call.value(1).textValue else {
+                return call.returns(LuaValue.nil)
+            }
+            return call.returns(table[HTTPField.small(name)])
+        }
+        let metatable = state.makeTable(fields: 2)
+        metatable["__index"] = .function(lookUp)
+        metatable["__name"] = "headers"
         let table = state.makeTable(fields: response.headers.count)
         for field in response.headers {
             let name = HTTPField.small(field.name)
