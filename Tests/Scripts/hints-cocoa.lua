@@ -24,7 +24,7 @@ print(message(function() return archiver.unarchiveObjectWithFile("a") end))
 -- expect: 'archiver' has no member 'unarchiveObjectWithFile'; did you mean 'unarchiveObject'?
 
 -- A key that encode does not write, and that is nearly one that it does, once; another absent key is an older archive's.
-local Foo = archiver.class("Foo")
+local Foo = archiver.class("Foo", { secure = true })
 function Foo:encode(coder) coder:encodeObject(self.name, "name") coder:encodeInt(self.age, "age") end
 function Foo:init(coder)
   self.name, self.age = coder:decodeObject("nmae"), coder:decodeInt("age")

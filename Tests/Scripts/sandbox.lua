@@ -44,17 +44,17 @@ for _, path in ipairs{ items.archivePath, documents .. "/./items.archive", docum
 end
 -- expect: bplist	bplist	Bear	true
 -- expect: archive	nil	13	cannot write …: it is a file of the host's own
--- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 -- expect: bplist	bplist	Bear	true
 -- expect: archive	nil	13	cannot write …: it is a file of the host's own
--- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 -- expect: bplist	bplist	Bear	true
 -- expect: archive	nil	13	cannot write …: it is a file of the host's own
--- expect: archive	nil	13	cannot examine …: it is a file of the host's own
+-- expect: archive	nil	13	cannot write …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 -- expect: archive	nil	13	cannot open …: it is a file of the host's own
 items:createItem{ name = "Cat" }

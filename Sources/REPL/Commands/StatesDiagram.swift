@@ -42,8 +42,9 @@ struct StatesDiagram {
     var text: StyledText {
         var text = columns < Self.width ? list : drawing
         text.append("\n")
-        text.append(Self.name(state), .success)
-        text.append(": \(Self.meaning(state))\n")
+        let current = WrappedText.wrapped("\(Self.name(state)): \(Self.meaning(state))", to: columns)
+        text.append(String(current.prefix(Self.name(state).count)), .success)
+        text.append(current.dropFirst(Self.name(state).count) + "\n")
         for way in ways {
             let line = "  " + Self.cause(way) + "  " + Self.steps(way)
             text.append(WrappedText.wrapped(line, to: columns) + "\n")
