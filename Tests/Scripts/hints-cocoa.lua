@@ -36,12 +36,12 @@ print(#archiver.unarchivedObject({ "NSArray", Foo }, bytes))
 -- expect log: Foo:init decodes 'nmae', which is not in the archive, and which Foo:encode does not write; did you mean 'name'?
 
 -- A notification that nobody posts.
-notifications:addObserver("UIApplicationDidEnterBackground", print)
-notifications:addObserver("UIApplication.willResignActiveNotification", print)
-notifications:addObserver("didReceiveMemoryWarning", print)
-notifications:addObserver("UIKeyboardWillShowNotification", print)
-notifications:addObserver("UIApplicationWillTerminateNotification", print)
-notifications:addObserver("sale", print)
+notifications:addObserver("UIApplicationDidEnterBackground", function() end)
+notifications:addObserver("UIApplication.willResignActiveNotification", function() end)
+notifications:addObserver("didReceiveMemoryWarning", function() end)
+notifications:addObserver("UIKeyboardWillShowNotification", function() end)
+notifications:addObserver("UIApplicationWillTerminateNotification", function() end)
+notifications:addObserver("sale", function() end)
 -- expect log: nobody posts 'UIApplicationDidEnterBackground'; did you mean 'UIApplicationDidEnterBackgroundNotification'?
 -- expect log: nobody posts 'UIApplication.willResignActiveNotification'; did you mean 'UIApplicationWillResignActiveNotification'?
 -- expect log: nobody posts 'didReceiveMemoryWarning'; did you mean 'UIApplicationDidReceiveMemoryWarningNotification'?
