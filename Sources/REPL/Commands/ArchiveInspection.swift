@@ -198,7 +198,7 @@ extension PromptSession {
             return nil
         case let value:
             if let data = host.values.datas.object(of: value) { return data.bytes }
-            complain("\(command) takes text or data, got \(value.typeName.withArticle)")
+            complain("\(command) takes text or data, got \(value.isNil ? "nil" : value.typeName.withArticle)")
             return nil
         }
     }
