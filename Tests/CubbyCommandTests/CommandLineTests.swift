@@ -140,7 +140,8 @@ struct CommandLineTests {
         let output = try program(
             "-e", "print('to output') io.write('and ', 1, '\\n') log.info('to the log', 2) io.stderr:write('raw\\n')")
         #expect(output.stdout == "to output\nand 1\n")
-        let line = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} cubby\[\d+:[0-9a-f]+\] to the log\t?.*2\n/
+        let line =
+            /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} cubby\[\d+:[0-9a-f]+\] (?:\[[0-9a-z]{6}\] )?to the log\t?.*2\n/
         #expect(output.stderr.contains(line))
         #expect(output.stderr.hasSuffix("raw\n"))
     }

@@ -65,7 +65,7 @@ struct PictureTests {
             items:removeItem(first) items:removeItem(second)
             """
         let output = try program("-e", script, "\(Project.root)/examples/data/pictures/teapot.jpg")
-        let form = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} cubby\[\d+:[0-9a-f]+\] (.*)/
+        let form = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} cubby\[\d+:[0-9a-f]+\] (?:\[[0-9a-z]{6}\] )?(.*)/
         let lines = output.stderr.split(separator: "\n").prefix(4).map {
             (try? form.wholeMatch(in: $0))?.output.1 ?? $0
         }

@@ -164,7 +164,7 @@ struct ServiceTests {
         let host = try program.terminal(
             "-e",
             "app:on('willTerminate', function() local t = app:beginBackgroundTask('push') timer.after(0, function() app:endBackgroundTask(t) end) end) app:run()",
-            environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000"])
+            environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"])
         try read(upTo: "READY=1")
         #expect(lines.contains("STATUS=active"))
         try read(upTo: "WATCHDOG=1")

@@ -123,6 +123,7 @@ struct StatusTests {
         let host = try program.host(
             """
             function names() \(names) end
+            before = ""
             before = names()
             app:on("user.x", function() end)
             timer.every(0.005, function() if fs.exists(app.container.tmp .. "/end") then print(names() == before and "the same" or "changed") app:terminate() end end)
@@ -136,7 +137,7 @@ struct StatusTests {
     }
 
     @Test("a busy host is said to be busy, with what can be told without it") func busy() throws {
-        let host = try program.host("items:createItem() items:saveChanges() print('lo' .. 'op') while not done do end")
+        let host = try program.host("items:createItem() items:saveChanges() print('lo' .. 'op') while true do end")
         try host.expect("loop")
         let found = try status("--timeout", "0.05")
         #expect(found["running"] as? Bool == true && found["busy"] as? Bool == true)
