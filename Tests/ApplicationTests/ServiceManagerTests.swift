@@ -1,4 +1,5 @@
 import Application
+import Files
 import Foundation
 import Glibc
 import TestSupport
@@ -12,6 +13,9 @@ import Testing
 
         init(_ name: String) throws {
             let address = try #require(UnixSocketAddress(name))
+            // A guard against a message that does not come.
+            var limit = timeval(tv_sec: 60, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             let bound = address.pass { bind(descriptor, $0, $1) }
             try #require(bound == 0, "\(String(cString: strerror(errno)))")
         }
@@ -37,6 +41,26 @@ import Testing
             #expect(manager.next() == "STOPPING=1")
             #expect(manager.next() == nil)
         }
+    }
+
+    @Test("a manager that reads slowly misses nothing") func slowManager() throws {
+        let scratch = try TemporaryDirectory()
+        let manager = try Manager(scratch.file("notify"))
+        // More than the kernel queues.
+        let count = 600
+        let reader = WorkerThread { [descriptor = manager.descriptor] in
+            var messages: [String] = []
+            var buffer = [UInt8](repeating: 0, count: 64)
+            while messages.last != "\(count)" {
+                let length = recv(descriptor, &buffer, buffer.count, 0)
+                if length < 0 { break }
+                messages.append(String(decoding: buffer[..<length], as: UTF8.self))
+            }
+            return messages
+        }
+        let service = ServiceManager { $0 == "NOTIFY_SOCKET" ? scratch.file("notify") : nil }
+        for number in 1...count { service.notify("\(number)") }
+        #expect(reader.join() == (1...count).map { "\($0)" })
     }
 
     @Test(

@@ -273,13 +273,18 @@ package final class ServiceManager {
         return Double(microseconds) / 2e6
     }
 
-    /// Sends a message to the manager; errors are ignored.
+    /// Sends a message to the manager; errors are ignored. While the manager's queue is full it waits, for a second at
+    /// most: a lost message could be the end that the manager waits for.
     ///
     /// - Parameter state: assignments, one for each line: `READY=1`, `STATUS=…`, `EXTEND_TIMEOUT_USEC=…`, `WATCHDOG=1`,
     ///   `STOPPING=1`.
     package func notify(_ state: String) {
         guard descriptor >= 0 else { return }
         let bytes = Array(state.utf8)
-        _ = cubby_send_some(descriptor, bytes, bytes.count)
+        guard cubby_send_some(descriptor, bytes, bytes.count) < 0, errno == EAGAIN || errno == EWOULDBLOCK else {
+            return
+        }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&entry, 1, 1000) > 0 { _ = cubby_send_some(descriptor, bytes, bytes.count) }
     }
 }
