@@ -59,6 +59,8 @@ struct DatabaseInspectionTests {
             text.contains("notes[\"a.b\"][1]: keyed archive, 4 objects; cubby inspect '\(notes)#notes[\"a.b\"][1]'\n"))
         #expect(text.contains("words: a virtual table") && text.contains("titles: a view"))
         #expect(output.status == .exited(65) && output.stderr.contains("notes[\"a.b\"][6]: "))
+        let short = try program("inspect", "--depth", "1", notes).stdout
+        #expect(short.contains("├─ notes: 3 rows\n├─ rowid: 1 row\n"), "\(short)")
         let json = try program("inspect", "--json", notes).standardOutput
         let top = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
         let tables = try #require(top["tables"] as? [[String: Any]])

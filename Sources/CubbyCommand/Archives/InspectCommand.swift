@@ -123,7 +123,8 @@ struct InspectCommand: ParsableCommand {
             return try show(archive, output, provenance)
         }
         if path == nil, EvidenceDatabase.isDatabase(file) {
-            return try DatabaseInspection(file, provenance).show(output, json: json, xml: xml, full: full)
+            return try DatabaseInspection(file, provenance).show(
+                output, json: json, xml: xml, full: full, depth: depth ?? .max)
         }
         try show(file, output, provenance)
     }

@@ -180,19 +180,21 @@ extension DatabaseContents {
     ///
     /// - Parameters:
     ///   - file: the database's path, for the commands that open what is in it.
+    ///   - depth: how many levels are drawn below the heading: tables, then their columns and archives.
     ///   - emit: receives a line.
-    func draw(_ file: String, _ emit: (TreeDrawing.Line) throws -> Void) rethrows {
+    func draw(_ file: String, depth: Int, _ emit: (TreeDrawing.Line) throws -> Void) rethrows {
         try emit([(.detail, heading)])
+        guard depth > 0 else { return }
         for (index, table) in tables.enumerated() {
             let isLast = index == tables.count - 1 && files == nil
             try emit([
                 (.guide, isLast ? "└─ " : "├─ "), (.label, table.name), (.guide, ": "), (.detail, Self.text(table)),
             ])
-            try draw(table, isLast ? "   " : "│  ", file, emit)
+            if depth > 1 { try draw(table, isLast ? "   " : "│  ", file, emit) }
         }
         guard let files else { return }
         try emit([(.guide, "└─ "), (.label, "files of the backup"), (.guide, ": "), (.detail, "\(files.count)")])
-        for (index, file) in files.enumerated() {
+        for (index, file) in files.enumerated() where depth > 1 {
             let size = file.size.map { $0.counted("byte") } ?? "not there"
             try emit([
                 (.guide, index == files.count - 1 ? "   └─ " : "   ├─ "), (.label, file.name), (.guide, ": "),

@@ -57,7 +57,7 @@ struct DatabaseInspection {
     }
 
     /// - Throws: the exit status for a database that cannot be read whole.
-    func show(_ output: TextOutput, json: Bool, xml: Bool, full: Bool) throws {
+    func show(_ output: TextOutput, json: Bool, xml: Bool, full: Bool, depth: Int) throws {
         if xml { throw ValidationError("A database is not a property list: --json shows its tables.") }
         let contents = DatabaseContents(database, listing: full ? .max : DatabaseContents.listedCount)
         if json {
@@ -66,7 +66,7 @@ struct DatabaseInspection {
             text.append("\n")
             output.append(json: text.take())
         } else {
-            try contents.draw(path) { line in
+            try contents.draw(path, depth: depth) { line in
                 output.line(line)
                 if output.isClosed { throw ExitCode.success }
             }

@@ -37,7 +37,10 @@ struct TimelineOutput {
 
     /// A date in ISO 8601, by the clock of a zone: with Z in UTC, else with the difference from it.
     static func text(_ date: PropertyListDate, _ zone: Zone) -> String {
-        guard zone != .utc, let (seconds, fraction) = date.parts else { return date.exchangeText }
+        // At the end of the calendar no clock is ahead of UTC.
+        guard zone != .utc, let (seconds, fraction) = date.parts, abs(seconds) < CalendarDate.limit - 2 * 86400 else {
+            return date.exchangeText
+        }
         let offset = zone.offset(at: Int64(seconds)).seconds
         let local = PropertyListDate(secondsSince1970: seconds + offset, fraction: "").exchangeText.dropLast()
         return local + (fraction.isEmpty ? "" : ".\(fraction)") + UTCOffset.text(offset, ":")
