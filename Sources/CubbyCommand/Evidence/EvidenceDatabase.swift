@@ -130,7 +130,8 @@ final class EvidenceDatabase {
             writable.close()
             database = try SQLiteDatabase(path: copy, temporaryFolder: work.path, isReadOnly: true)
         } else {
-            database = try SQLiteDatabase(path: place, temporaryFolder: Self.temporaryFolder, isReadOnly: true)
+            database = try SQLiteDatabase(
+                path: place, temporaryFolder: Self.temporaryFolder(for: place), isReadOnly: true)
         }
         tables = try readTables()
     }
@@ -161,10 +162,11 @@ final class EvidenceDatabase {
         return states
     }
 
-    private static var temporaryFolder: String {
-        let folder = ProcessSurroundings.current.value("TMPDIR") ?? ""
-        let base = folder.hasPrefix("/") ? folder : "/tmp"
-        return resolved(base) ?? base
+    /// The folder for temporary files, which is never the database's own.
+    private static func temporaryFolder(for place: String) -> String {
+        let given = ProcessSurroundings.current.value("TMPDIR") ?? ""
+        let folders = ([given].filter { $0.hasPrefix("/") } + ["/tmp", "/var/tmp"]).compactMap(resolved)
+        return folders.first { $0 != PathText.parent(of: place) } ?? "/tmp"
     }
 
     /// The digests of the files, and a private copy of them if SQLite would need more than reading.
@@ -185,7 +187,9 @@ final class EvidenceDatabase {
         if let failure { throw failure }
         let isLogged = count == 20 && (header[18] == 2 || header[19] == 2)
         let needsCopy = isLogged || zip(suffixes, state).contains { $0 != "" && ($1?.size ?? 0) > 0 }
-        let work = needsCopy ? try WorkFolder(beside: PathText.join(temporaryFolder, "database"), using: layer) : nil
+        let work =
+            needsCopy
+            ? try WorkFolder(beside: PathText.join(temporaryFolder(for: place), "database"), using: layer) : nil
         var parts: [Part] = []
         for (suffix, state) in zip(suffixes, state) where suffix.isEmpty || (state?.size ?? 0) > 0 {
             let (size, digest) = try copy(place + suffix, to: work.map { ($0.layer, $0.file("database" + suffix)) })
