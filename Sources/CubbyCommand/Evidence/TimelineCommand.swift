@@ -30,7 +30,7 @@ struct TimelineCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The last day, month, year or moment, which is included.", valueName: "date"))
     var to: String?
 
-    @Option(help: ArgumentHelp("The zone of the times, such as Europe/Berlin (default: UTC).", valueName: "name"))
+    @Option(help: ArgumentHelp("The zone of the times, such as Europe/Berlin.", valueName: "name"))
     var zone: String = "UTC"
 
     @Option(help: "The format: table, csv, jsonl or html.")
