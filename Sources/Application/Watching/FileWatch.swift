@@ -32,9 +32,10 @@ package struct FileChange: Sendable, Hashable {
 
 /// A watch on a file or a folder, through a fence.
 ///
-/// Events of the kernel only say which paths to look at: what is reported is the difference between what was there and
-/// what is there, once it has settled. So the temporary file of an atomic write, which is renamed to its final name, is
-/// no change, and neither is a file that came and went.
+/// Events of the kernel only say which paths to look at: what is reported is the difference between what was reported and
+/// what is there. A file is looked at once it has settled, so the temporary file of an atomic write, which is renamed to
+/// its final name, is no change, and neither is a file that came and went. Folders, and moves of what was reported, are
+/// looked at in the order of the events.
 package final class FileWatch {
     package struct Options: Sendable {
         /// Whether the folders beneath it are watched, too.
@@ -62,8 +63,6 @@ package final class FileWatch {
         var isFound = false
         /// Whether it was written, even if its status is the same.
         var isWritten = false
-        /// Where it was when it was last reported, if it was moved.
-        var origin: (path: String, status: FileStatus)?
         /// Whether it is looked at again when it is closed.
         var waitsForClose = false
     }
@@ -85,7 +84,8 @@ package final class FileWatch {
     private var timer: LoopTimer?
     private var pending: NameTable<Pending> = [:]
     private var order = 0
-    private var moves: [UInt32: String] = [:]
+    /// Halves of moves, by their cookies.
+    private var moves: [UInt32: (path: String, isFolder: Bool)] = [:]
     private var changes: [FileChange] = []
     private var isRootInDoubt = false
     /// Whether it reports no more: it was cancelled, or what it watched is gone.
@@ -143,7 +143,7 @@ package final class FileWatch {
         let real = try RealPath.of(PathText.absolute(path, from: fence.base))
         location = (real, watchParent(of: real))
         for (name, status) in try tree.list(folder, followsLinks: true) {
-            enter(name, status, in: folder, isNew: false)
+            enter(name, status, in: folder)
         }
     }
 
@@ -165,32 +165,41 @@ package final class FileWatch {
         only = name
         let folder = try tree.addFolder(of: path)
         root = (folder, status)
-        enter(name, status, in: folder, isNew: false)
+        enter(name, status, in: folder)
     }
 
-    /// Takes what a scan has found, with all beneath it.
-    private func enter(_ name: String, _ status: FileStatus, in folder: WatchedTree.Folder, isNew: Bool) {
+    /// Takes what was there at the beginning, with all beneath it.
+    private func enter(_ name: String, _ status: FileStatus, in folder: WatchedTree.Folder) {
         var waiting = [(name, status, folder)]
         while let (name, status, folder) = waiting.popLast() {
             let path = path(of: name, in: folder)
             guard isReported(name, path) else { continue }
-            if isNew || options.existing {
-                touch(path) {
-                    $0.isFound = true
-                    $0.isOpen = true
-                }
-            } else {
-                folder.entries[name] = status
+            guard status.kind == .directory, only == nil else {
+                if options.existing { found(path) } else { folder.entries[name] = status }
+                continue
             }
-            guard status.kind == .directory, options.recursive, only == nil else { continue }
-            do throws(FileError) {
-                let inner = try tree.add(path)
-                waiting += try tree.list(inner).map { ($0.name, $0.status, inner) }
-            } catch {
-                // It may have gone again, which is an event of its own.
-                if error.code != ENOENT, error.code != ENOTDIR { passOver(path, error.message) }
-            }
+            folder.entries[name] = status
+            if options.existing { changes.append(FileChange(kind: .created, path: path, isDirectory: true)) }
+            guard let inner = add(path) else { continue }
+            waiting += list(inner).map { ($0.name, $0.status, inner) }
         }
+    }
+
+    /// Has a file looked at that a scan has found.
+    private func found(_ path: String) { touch(path) { ($0.isFound, $0.isOpen) = (true, true) } }
+
+    /// Watches a folder beneath, if those are watched.
+    private func add(_ path: String) -> WatchedTree.Folder? {
+        guard options.recursive else { return nil }
+        do throws(FileError) { return try tree.add(path) } catch {
+            // It may have gone again, which is an event of its own.
+            if error.code != ENOENT, error.code != ENOTDIR { passOver(path, error.message) }
+            return nil
+        }
+    }
+
+    private func list(_ folder: WatchedTree.Folder) -> [(name: String, status: FileStatus)] {
+        (try? tree.list(folder, followsLinks: folder === root?.folder)) ?? []
     }
 
     // MARK: Events
@@ -200,6 +209,9 @@ package final class FileWatch {
         queue.read { event in
             if event.flags.contains(.overflow) { hasOverflowed = true } else { received(event) }
         }
+        // What is left of moves has gone elsewhere.
+        for (_, move) in moves.sorted(by: { $0.key < $1.key }) { examine(move.path, isFolder: move.isFolder) }
+        moves.removeAll()
         if hasOverflowed { rescan() }
         schedule()
     }
@@ -218,86 +230,148 @@ package final class FileWatch {
         guard let name = event.name else { return tree.foundUnreadableName(folder.path) }
         let path = path(of: name, in: folder)
         guard !name.isEmpty, isReported(name, path) else { return }
-        if flags.contains(.movedTo) { return arrived(path, event) }
-        if flags.contains(.movedFrom) { moves[event.cookie] = path }
-        touch(path) { entry in
-            if flags.contains(.closed) { (entry.isOpen, entry.isWritten) = (false, true) }
-            if flags.contains(.written) { (entry.isOpen, entry.isWritten) = (true, true) }
-            if flags.contains(.created), !flags.contains(.isFolder) { entry.isOpen = true }
+        let isFolder = flags.contains(.isFolder)
+        if flags.contains(.movedFrom) {
+            moves[event.cookie] = (path, isFolder)
+        } else if flags.contains(.movedTo), let from = moves.removeValue(forKey: event.cookie) {
+            moved(from.path, to: path, isFolder: isFolder)
+        } else if isFolder {
+            // A new folder may have the number of the removed one.
+            if flags.contains(.removed), let old = known(path), old.kind == .directory { forget(path, old) }
+            examine(path, isFolder: true)
+        } else {
+            touch(path) { entry in
+                if flags.contains(.movedTo) || flags.contains(.closed) {
+                    (entry.isOpen, entry.isWritten) = (false, true)
+                }
+                if flags.contains(.written) { (entry.isOpen, entry.isWritten) = (true, true) }
+                if flags.contains(.created) { entry.isOpen = true }
+            }
         }
-        if flags.contains(.created), flags.contains(.isFolder) { arrived(folder: path) }
     }
 
-    /// A file or a folder was moved here, from a watched place or from elsewhere.
-    private func arrived(_ path: String, _ event: FolderEventQueue.Event) {
-        let isFolder = event.flags.contains(.isFolder)
-        guard let from = moves.removeValue(forKey: event.cookie), let source = tree.place(of: from) else {
-            touch(path) { ($0.isOpen, $0.isWritten, $0.origin) = (false, true, nil) }
-            if isFolder { arrived(folder: path) }
-            return
-        }
+    /// Reports that a folder is gone, whatever has its name now.
+    private func forget(_ path: String, _ old: FileStatus) {
+        removed(path, old)
+        if let place = tree.place(of: path) { place.folder.entries[place.name] = nil }
+    }
+
+    private func moved(_ from: String, to path: String, isFolder: Bool) {
         let former = pending[from]
         pending[from] = nil
-        let known = source.folder.entries[source.name]
-        source.folder.entries[source.name] = nil
-        let origin = former?.origin ?? known.map { (from, $0) }
-        touch(path) { ($0.isOpen, $0.isWritten, $0.origin) = (false, true, origin) }
-        if let origin, origin.path == path, let place = tree.place(of: path) {
-            // Moved away and back.
-            place.folder.entries[place.name] = origin.status
-            touch(path) { $0.origin = nil }
+        // Either path may lead to something else by now.
+        guard let known = known(from), let now = tree.status(path), now.inode == known.inode,
+            now.device == known.device,
+            (now.kind == .directory) == isFolder
+        else {
+            examine(from, isFolder: isFolder)
+            examine(path, isFolder: isFolder)
+            if !isFolder { touch(path) { ($0.isOpen, $0.isWritten) = (former?.isOpen ?? false, true) } }
+            return
         }
-        guard isFolder, options.recursive else { return }
-        guard let moved = tree.folder(at: from) else { return arrived(folder: path) }
-        tree.rename(moved, to: path)
+        report(move: from, to: path, now)
+        if let former {
+            touch(path) { ($0.isOpen, $0.isFound, $0.isWritten) = (former.isOpen, former.isFound, former.isWritten) }
+        }
+        if isFolder { examine(from, isFolder: true) }
+    }
+
+    /// Reports a move of what was reported.
+    private func report(move from: String, to path: String, _ status: FileStatus) {
+        guard let source = tree.place(of: from), let target = tree.place(of: path) else { return }
+        if let old = target.folder.entries[target.name], old.kind == .directory || status.kind == .directory {
+            removed(path, old)
+        }
+        source.folder.entries[source.name] = nil
+        target.folder.entries[target.name] = status
+        changes.append(
+            FileChange(kind: .moved, path: path, from: from, isDirectory: status.kind == .directory))
+        guard let folder = tree.folder(at: from) else { return }
+        tree.rename(folder, to: path)
         for (inner, entry) in pending where inner.hasPrefix(from + "/") {
             pending[inner] = nil
-            pending[path + inner.dropFirst(from.utf8.count)] = entry
+            pending[path + Substring(inner.utf8.dropFirst(from.utf8.count))] = entry
         }
     }
 
-    /// A folder has come, perhaps with files in it, of which some came before it was watched.
-    private func arrived(folder path: String) {
-        guard options.recursive, only == nil, let place = tree.place(of: path), let status = tree.status(path),
-            status.kind == .directory
-        else { return }
-        enter(place.name, status, in: place.folder, isNew: true)
+    /// Compares a path with what was reported of it: a folder at once, a file once it has settled.
+    private func examine(_ path: String, isFolder: Bool) {
+        guard isFolder else { return touch(path) { _ in } }
+        guard let place = tree.place(of: path) else { return }
+        let old = place.folder.entries[place.name]
+        let new = tree.status(path)
+        if let old, old.kind == .directory || new?.kind == .directory, old.inode != new?.inode || old.kind != new?.kind
+        {
+            removed(path, old)
+            place.folder.entries[place.name] = nil
+        }
+        if new?.kind == .directory { arrived(path) } else if new != nil { found(path) }
+    }
+
+    /// Reports a folder that is new, with the folders in it; some may have come before it was watched.
+    private func arrived(_ path: String) {
+        var waiting = [path]
+        while let path = waiting.popLast() {
+            guard let place = tree.place(of: path), let status = tree.status(path), status.kind == .directory else {
+                continue
+            }
+            let isKnown = place.folder.entries[place.name] != nil
+            if isKnown, !options.recursive || tree.folder(at: path) != nil { continue }
+            let folder = add(path)
+            if let folder, folder.path != path {
+                // It was watched elsewhere: this move is an event that is still to come.
+                guard let other = tree.place(of: folder.path), other.folder.entries[other.name] != nil else { continue }
+                report(move: folder.path, to: path, status)
+                continue
+            }
+            if !isKnown {
+                place.folder.entries[place.name] = status
+                changes.append(FileChange(kind: .created, path: path, isDirectory: true))
+            }
+            guard let folder else { continue }
+            for (name, status) in list(folder) {
+                let inner = self.path(of: name, in: folder)
+                guard isReported(name, inner) else { continue }
+                if status.kind == .directory { waiting.append(inner) } else { found(inner) }
+            }
+        }
     }
 
     /// Compares all folders with what was reported of them, after events were lost.
     private func rescan() {
         changes.append(FileChange(kind: .overflow, path: path, isDirectory: only == nil))
-        moves.removeAll()
         for path in pending.keys { touch(path) { ($0.isFound, $0.waitsForClose) = (true, false) } }
-        if let only, let root {
-            touch(path(of: only, in: root.folder)) { ($0.isFound, $0.isOpen) = (true, true) }
-            return
-        }
-        for folder in tree.folders {
-            guard let found = try? tree.list(folder, followsLinks: folder === root?.folder) else {
+        if let only, let root { return found(path(of: only, in: root.folder)) }
+        for folder in tree.folders.sorted(by: { $0.path.utf8.count < $1.path.utf8.count }) {
+            guard tree.folder(at: folder.path) === folder else { continue }
+            guard let entries = try? tree.list(folder, followsLinks: folder === root?.folder) else {
                 // Its removal is found in the folder above.
                 if folder === root?.folder { isRootInDoubt = true }
                 continue
             }
             var names: NameSet = []
-            for (name, status) in found {
+            for (name, status) in entries {
                 names.insert(name)
                 let path = path(of: name, in: folder)
                 let old = folder.entries[name]
-                let isFolder = status.kind == .directory
-                guard old == nil || Self.differ(old, status) || (isFolder && tree.folder(at: path) == nil) else {
-                    continue
+                guard isReported(name, path) else { continue }
+                if status.kind == .directory || old?.kind == .directory {
+                    examine(path, isFolder: true)
+                } else if Self.differ(old, status) {
+                    found(path)
                 }
-                if isFolder, old?.inode == status.inode, !options.recursive { continue }
-                enter(name, status, in: folder, isNew: true)
             }
-            for name in folder.entries.keys where !names.contains(name) { touch(path(of: name, in: folder)) { _ in } }
+            for (name, status) in folder.entries.sorted(by: { $0.key < $1.key }) where !names.contains(name) {
+                examine(path(of: name, in: folder), isFolder: status.kind == .directory)
+            }
         }
     }
 
+    private func known(_ path: String) -> FileStatus? { tree.place(of: path).flatMap { $0.folder.entries[$0.name] } }
+
     private static func differ(_ old: FileStatus?, _ new: FileStatus) -> Bool {
         guard let old, old.kind == new.kind, old.inode == new.inode else { return true }
-        return new.kind != .directory && (old.size != new.size || old.modified != new.modified)
+        return old.size != new.size || old.modified != new.modified
     }
 
     private func touch(_ path: String, _ change: (inout Pending) -> Void) {
@@ -340,8 +414,6 @@ package final class FileWatch {
         if isRootInDoubt { examineRoot() }
         let changes = changes
         self.changes = []
-        // A half of a move whose other half is not in the queue by now left the watched folders.
-        moves.removeAll()
         schedule()
         if !changes.isEmpty { report(changes) }
     }
@@ -352,9 +424,11 @@ package final class FileWatch {
         let old = folder.entries[name]
         guard let new = tree.status(path) else {
             folder.entries[name] = nil
-            if let old { removed(path, old) } else if let origin = entry.origin { removed(origin.path, origin.status) }
+            if let old { removed(path, old) }
             return
         }
+        // A folder is examined by its own event.
+        guard new.kind != .directory else { return examine(path, isFolder: true) }
         var isClosed = true
         if new.kind == .regular, entry.isOpen {
             // Where it cannot be known, a file whose creation was an event will be closed by one.
@@ -366,15 +440,12 @@ package final class FileWatch {
                 return
             }
         }
-        if let old, old.kind == .directory, new.kind != .directory { removed(path, old) }
+        if let old, old.kind == .directory { removed(path, old) }
         folder.entries[name] = new
-        let isFolder = new.kind == .directory
-        if let origin = entry.origin {
-            changes.append(FileChange(kind: .moved, path: path, from: origin.path, isDirectory: isFolder))
-        } else if old == nil || (isFolder && old?.kind != .directory) {
-            changes.append(FileChange(kind: .created, path: path, isDirectory: isFolder, isClosed: isClosed))
-        } else if Self.differ(old, new) || (entry.isWritten && !isFolder) {
-            changes.append(FileChange(kind: .changed, path: path, isDirectory: isFolder, isClosed: isClosed))
+        if old == nil || old?.kind == .directory {
+            changes.append(FileChange(kind: .created, path: path, isClosed: isClosed))
+        } else if Self.differ(old, new) || entry.isWritten {
+            changes.append(FileChange(kind: .changed, path: path, isClosed: isClosed))
         }
     }
 

@@ -43,8 +43,9 @@ final class WatchedTree {
 
     // MARK: Folders
 
-    /// Watches a folder, which has no entries yet, or those of the one that had its path before.
+    /// Watches a folder.
     ///
+    /// - Returns: the folder, which has no entries yet; or the same one, under the path by which it was watched before.
     /// - Throws: `FileError` when it cannot be opened through the fence, or watched.
     func add(_ path: String, followsLinks: Bool = false) throws(FileError) -> Folder {
         guard count < Self.limit else {
@@ -64,17 +65,9 @@ final class WatchedTree {
 
     private func add(_ path: String, _ descriptor: Int32) throws(FileError) -> Folder {
         let number = try queue.add(descriptor, path, allWrites: allWrites)
-        let former = byPath[path]
-        if let folder = byNumber[number] {
-            if folder.path != path { rename(folder, to: path) }
-            return folder
-        }
+        if let folder = byNumber[number] { return folder }
         let folder = Folder(path, number)
-        if let former {
-            folder.entries = former.entries
-            byNumber[former.number] = nil
-            queue.remove(former.number)
-        }
+        if let former = byPath[path] { drop(former) }
         byNumber[number] = folder
         byPath[path] = folder
         return folder
@@ -93,9 +86,9 @@ final class WatchedTree {
     /// Gives a folder, and all beneath it, another path.
     func rename(_ folder: Folder, to path: String) {
         let prefix = folder.path + "/"
-        for beneath in folders where beneath.path.hasPrefix(prefix) {
-            byPath[beneath.path] = nil
-            beneath.path = path + "/" + beneath.path.dropFirst(prefix.utf8.count)
+        for (former, beneath) in byPath where former.hasPrefix(prefix) {
+            byPath[former] = nil
+            beneath.path = path + "/" + Substring(former.utf8.dropFirst(prefix.utf8.count))
             byPath[beneath.path] = beneath
         }
         if byPath[folder.path] === folder { byPath[folder.path] = nil }

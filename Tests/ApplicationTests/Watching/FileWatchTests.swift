@@ -308,4 +308,77 @@ struct FileWatchTests {
         try watched.flush()
         #expect(watched.changes.count == 2)
     }
+
+    // MARK: Accounting
+
+    /// What a watch of all has reported, applied one after another.
+    private struct Account {
+        private(set) var paths: Set<String> = []
+        private(set) var mistakes: [String] = []
+
+        mutating func apply(_ change: FileChange) {
+            let path = change.path
+            switch change.kind {
+            case .created:
+                if !paths.insert(path).inserted { mistakes.append("created again: \(path)") }
+            case .changed:
+                if !paths.contains(path) { mistakes.append("changed before it was created: \(path)") }
+            case .removed:
+                if paths.remove(path) == nil { mistakes.append("removed without being there: \(path)") }
+            case .moved:
+                guard let from = change.from, paths.remove(from) != nil else {
+                    return mistakes.append("moved from nowhere: \(change.from ?? "-") → \(path)")
+                }
+                let moved = paths.filter { $0.hasPrefix(from + "/") }
+                paths.subtract(moved)
+                paths.insert(path)
+                paths.formUnion(moved.map { path + $0.dropFirst(from.utf8.count) })
+            case .overflow, .unwatched: mistakes.append("\(change.kind): \(change.reason ?? path)")
+            }
+        }
+    }
+
+    @Test("whatever is done in a tree, the changes told add up to what is there", arguments: 1...12)
+    func accounting(seed: UInt64) throws {
+        var random = TestGenerator(seed: seed)
+        for name in ["a", "b", "a/d"] { try put("x", "inbox/\(name)/f") }
+        let watched = try Watched(inbox, fence: fence) { ($0.recursive, $0.existing, $0.delay) = (true, true, 0.002) }
+        let names = ["a", "b", "c", "d"]
+        func place(_ depth: Int) -> String {
+            "inbox/" + (0..<depth).map { _ in names.randomElement(using: &random) ?? "" }.joined(separator: "/")
+        }
+        for step in 0..<150 {
+            let path = place(Int.random(in: 1...3, using: &random))
+            let other = place(Int.random(in: 1...3, using: &random))
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1:
+                let file = open(scratch.file(path + ".txt"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+                if file >= 0 {
+                    write(file, "\(step)", 1)
+                    close(file)
+                }
+            case 2: mkdir(scratch.file(path), 0o700)
+            case 3: rename(scratch.file(path), scratch.file(other))
+            case 4: rename(scratch.file(path + ".txt"), scratch.file(other + ".txt"))
+            case 5: try? FileManager.default.removeItem(atPath: scratch.file(path))
+            case 6:
+                if rename(scratch.file(path), scratch.file("outside/kept")) == 0 {
+                    rename(scratch.file("outside/kept"), scratch.file(other))
+                    try? FileManager.default.removeItem(atPath: scratch.file("outside/kept"))
+                }
+            default: unlink(scratch.file(path + ".txt"))
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 { watched.loop.runOnce(timeout: 0.003) }
+        }
+        try watched.flush("end.txt")
+        // What the last step has touched may settle after that.
+        try watched.flush("end-of-all.txt")
+        var account = Account()
+        for change in watched.changes { account.apply(change) }
+        let there = FileManager.default.subpaths(atPath: inbox)?.filter { !$0.hasPrefix("end") } ?? []
+        #expect(account.mistakes.isEmpty, "\(account.mistakes) in \(watched.texts)")
+        let told = Set(account.paths.map { String($0.dropFirst(inbox.utf8.count + 1)) })
+        let difference = told.symmetricDifference(there).sorted()
+        #expect(difference.isEmpty, "\(difference) in \(watched.texts)")
+    }
 }
