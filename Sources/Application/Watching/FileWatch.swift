@@ -210,8 +210,7 @@ package final class FileWatch {
             if event.flags.contains(.overflow) { hasOverflowed = true } else { received(event) }
         }
         // What is left of moves has gone elsewhere.
-        for (_, move) in moves.sorted(by: { $0.key < $1.key }) { examine(move.path, isFolder: move.isFolder) }
-        moves.removeAll()
+        for (cookie, _) in moves.sorted(by: { $0.key < $1.key }) { departed(cookie) }
         if hasOverflowed { rescan() }
         schedule()
     }
@@ -231,13 +230,15 @@ package final class FileWatch {
         let path = path(of: name, in: folder)
         guard !name.isEmpty, isReported(name, path) else { return }
         let isFolder = flags.contains(.isFolder)
+        if !moves.isEmpty, let former = moves.first(where: { $0.value.path == path }), former.key != event.cookie {
+            departed(former.key)
+        }
         if flags.contains(.movedFrom) {
             moves[event.cookie] = (path, isFolder)
         } else if flags.contains(.movedTo), let from = moves.removeValue(forKey: event.cookie) {
             moved(from.path, to: path, isFolder: isFolder)
         } else if isFolder {
-            // A new folder may have the number of the removed one.
-            if flags.contains(.removed), let old = known(path), old.kind == .directory { forget(path, old) }
+            if flags.contains(.removed) { forget(path) }
             examine(path, isFolder: true)
         } else {
             touch(path) { entry in
@@ -250,10 +251,21 @@ package final class FileWatch {
         }
     }
 
-    /// Reports that a folder is gone, whatever has its name now.
-    private func forget(_ path: String, _ old: FileStatus) {
+    /// What was moved is in no watched folder any more.
+    private func departed(_ cookie: UInt32) {
+        guard let move = moves.removeValue(forKey: cookie) else { return }
+        if move.isFolder { forget(move.path) }
+        examine(move.path, isFolder: move.isFolder)
+    }
+
+    /// Reports that a folder is gone, whatever has its name now: a new one may even have its inode.
+    private func forget(_ path: String) {
+        guard let place = tree.place(of: path), let old = place.folder.entries[place.name], old.kind == .directory
+        else {
+            return
+        }
         removed(path, old)
-        if let place = tree.place(of: path) { place.folder.entries[place.name] = nil }
+        place.folder.entries[place.name] = nil
     }
 
     private func moved(_ from: String, to path: String, isFolder: Bool) {
