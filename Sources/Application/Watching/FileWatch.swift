@@ -317,7 +317,12 @@ package final class FileWatch {
             removed(path, old)
             place.folder.entries[place.name] = nil
         }
-        if new?.kind == .directory { arrived(path) } else if new != nil { found(path) }
+        switch new?.kind {
+        case .directory: arrived(path)
+        // It is looked at again, where it is if a folder above it has been moved meanwhile.
+        case nil: touch(path) { _ in }
+        default: found(path)
+        }
     }
 
     /// Reports a folder that is new, with the folders in it; some may have come before it was watched.
