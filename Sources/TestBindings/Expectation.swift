@@ -4,11 +4,13 @@ import Scripting
 /// `expect(value)`: what a test expects of a value.
 final class Expectation: LuaObject {
     private let value: LuaValue
+    /// The result behind the value: the error, if the value is nil.
+    private let error: LuaValue
     private let isNegated: Bool
     private let tools: ExpectationTools
 
-    init(_ value: LuaValue, isNegated: Bool = false, _ tools: ExpectationTools) {
-        (self.value, self.isNegated, self.tools) = (value, isNegated, tools)
+    init(_ value: LuaValue, error: LuaValue, isNegated: Bool = false, _ tools: ExpectationTools) {
+        (self.value, self.error, self.isNegated, self.tools) = (value, error, isNegated, tools)
     }
 
     static var luaClass: LuaClassDeclaration {
@@ -17,7 +19,7 @@ final class Expectation: LuaObject {
         ) {
             LuaProperty(
                 "isNot", doc: "The opposite: `expect(1).isNot:equals(2)`.",
-                get: { Expectation($0.value, isNegated: !$0.isNegated, $0.tools) })
+                get: { Expectation($0.value, error: $0.error, isNegated: !$0.isNegated, $0.tools) })
             LuaMethod(
                 "equals", ["expected": "the value expected"],
                 doc:
@@ -116,7 +118,9 @@ final class Expectation: LuaObject {
         _ isMet: Bool, _ text: @autoclosure () throws -> String, _ negated: @autoclosure () throws -> String
     ) throws {
         guard isMet == isNegated else { return }
-        let failure = ExpectationFailure(luaMessage: isNegated ? try negated() : try text())
+        var message = isNegated ? try negated() : try text()
+        if value.isNil, !error.isNil { message += " (\(try tools.text(of: error).text ?? "an error"))" }
+        let failure = ExpectationFailure(luaMessage: message)
         tools.record(failure)
         throw failure
     }

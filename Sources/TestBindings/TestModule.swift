@@ -110,10 +110,16 @@ package enum TestModule: ScriptModule {
         let tools = try ExpectationTools(host)
         host.state.setGlobal(
             LuaFunctionDeclaration(
-                "expect", [LuaParameter("value", .any, "the value")], returns: [.object("Expectation")],
+                "expect",
+                [
+                    LuaParameter("value", .any, "the value"),
+                    LuaParameter(
+                        "…", .variadic(.any),
+                        "further results of the call: where the value is nil, the first of them, an error, is shown"),
+                ], returns: [.object("Expectation")],
                 doc: "What a test expects of a value: `expect(value):equals(5)`.",
                 example: "expect(#items):equals(0)")
-        ) { call in try Expectation(call.value(0), tools).push(as: call) }
+        ) { call in try Expectation(call.value(0), error: call.value(1), tools).push(as: call) }
     }
 }
 

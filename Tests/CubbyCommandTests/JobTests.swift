@@ -33,6 +33,18 @@ struct JobTests {
         #expect(scratch.names("jobs") == ["data", "job.lua"])
     }
 
+    @Test("each job has tests beside it, which cubby test runs")
+    func tests() throws {
+        let output = try program("test", "\(Project.root)/examples/jobs")
+        #expect(output.status == .exited(0), "\(output.stdout)\(output.stderr)")
+        let folder = "\(Project.root)/examples/jobs/"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lua") }
+        for name in names where !name.hasSuffix("_test.lua") {
+            let tests = "\(folder)\(name.dropLast(4))_test.lua"
+            #expect(output.stdout.contains(tests + "\n"), "\(name) has no tests")
+        }
+    }
+
     @Test("an import each night: again, with changes, and with rows that are none")
     func nightlyImport() throws {
         func night(_ rows: String) throws -> ProcessOutput {

@@ -187,4 +187,20 @@ struct RequireTests {
         let output = try program("run", script)
         #expect(output.stdout == expected, "\(output.stderr)")
     }
+
+    static let hasPenlight = FileManager.default.fileExists(atPath: "/usr/share/lua/5.4/pl/tablex.lua")
+
+    @Test("Penlight loads in a test, and compares tables", .enabled(if: hasPenlight, "lua-penlight is not installed"))
+    func testHelpers() throws {
+        try program.scratch.write(
+            """
+            local tablex, pretty = require "pl.tablex", require "pl.pretty"
+            test("compares", function()
+              expect(tablex.deepcompare({ 1, { a = 2 } }, { 1, { a = 2 } })):isTrue()
+              expect(pretty.write({ 1 }, "")):equals("{1}")
+            end)
+            """, to: "helpers_test.lua")
+        let output = try program("test", program.scratch.file("helpers_test.lua"))
+        #expect(output.status == .exited(0), "\(output.stdout)")
+    }
 }

@@ -71,7 +71,7 @@ struct TestCommandTests {
                 app:pressHome()
                 expect(calls):equals(1)
                 expect(counter()):equals(1)
-                expect(#app:hooks()):isNot:equals(0)
+                expect(#app:hooks()).isNot:equals(0)
               end)
             end
             """)
@@ -162,6 +162,7 @@ struct TestCommandTests {
             ),
             ("pcall(function() expect(1):equals(2) end)", "its error was caught:"),
             ("expect(5):raises('x')", "raises needs a function"),
+            ("expect(fs.read('/none')):equals('text')", "got nil (cannot open /none: it is outside the sandbox"),
             ("test('inner', function() end)", "not within a test that runs"),
             ("fault.save('full')", "fault.save(\"full\") was set, and no save came"),
             ("app:terminate(3)", "the application ended with the status 3 before the test was over"),
@@ -309,15 +310,14 @@ struct TestCommandTests {
         try program.scratch.write("print('job', ...) os.exit(2)", to: "tests-here/job.lua")
         try pass(
             """
-            local start = date()
             test("in order", function()
-              app.restoration.count = 5
+              app.restoration = { count = 5, start = date() }
               app:pressHome()
               clock:advance(100)
             end, function(last)
               expect(last.status):equals(0)
               expect(app.restoration.count):equals(5)
-              expect(date() > start):isTrue()
+              expect(date() - app.restoration.start):equals(100)
             end)
             test("a job", function()
               test.run("job.lua", "a")

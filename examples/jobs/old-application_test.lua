@@ -7,7 +7,8 @@ local function archive()
   end
   local bear = Client{ name = "Bear, Ltd." }
   local path = test.folder() .. "/old.archive"
-  assert(archiver.archiveRootObject({ Invoice{ client = bear, number = 7 }, Invoice{ client = bear, number = 8 } }, path))
+  local invoices = { Invoice{ client = bear, number = 7 }, Invoice{ client = bear, number = 8 } }
+  assert(archiver.archiveRootObject(invoices, path))
   return path
 end
 

@@ -225,7 +225,10 @@ final class WallClock {
         }
     }
 
-    static func now() -> Int64 { Int64((Double(WallTime.now()) / 1e9).rounded(.down)) }
+    static func now() -> Int64 {
+        let (seconds, rest) = WallTime.now().quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0 ? seconds - 1 : seconds
+    }
 
     private static func lead() -> Double {
         var (wall, boot) = (timespec(), timespec())

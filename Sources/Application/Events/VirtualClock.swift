@@ -12,8 +12,11 @@ package final class VirtualClock {
 
     /// Takes the clocks of the calling thread, until ``end()``.
     ///
-    /// - Parameter wall: where the wall clock stands, in nanoseconds since 1970; the current time if not given.
-    package init(wall: Int64? = nil) { ThreadClock.set(wall: wall ?? WallTime.now()) }
+    /// - Parameter wall: where the wall clock stands, in nanoseconds since 1970; the current time if not given, as a whole
+    ///   second, so that the difference of two dates is what has passed.
+    package init(wall: Int64? = nil) {
+        ThreadClock.set(wall: wall ?? WallTime.now() / 1_000_000_000 * 1_000_000_000)
+    }
 
     /// Where the wall clock stands.
     package var wall: Int64 { WallTime.now() }

@@ -16,7 +16,7 @@ struct TestCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "\(TestReportFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: text).",
+            "\(TestReportFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "format"), completion: .list(TestReportFormat.allCases.map(\.rawValue)))
     var format = TestReportFormat.text.rawValue
 
@@ -32,7 +32,7 @@ struct TestCommand: ParsableCommand {
     @Flag(help: "Show how many lines of the scripts were run, and write \(CoverageReport.fileName) for lcov.")
     var coverage = false
 
-    @Option(name: .customLong("time-limit"), help: ArgumentHelp("The time of a test (default: 10).", valueName: "s"))
+    @Option(name: .customLong("time-limit"), help: ArgumentHelp("The real time of a test, in seconds.", valueName: "s"))
     var timeLimit = 10.0
 
     @Option(name: .customLong("allow-read"), help: ArgumentHelp("Let scripts read a path.", valueName: "path"))

@@ -83,8 +83,9 @@ final class TestStage {
         host.launch()
         host.sources.remember(String(decoding: source, as: UTF8.self), as: file.shown)
         defer { scene.suite.isOpen = false }
-        if case .failure(let error) = host.run(source, name: "@" + file.shown) { return describe(error) }
+        let result = host.run(source, name: "@" + file.shown)
         if let code = host.exitCode { return "the application ended with the status \(code) while the file was loaded" }
+        if case .failure(let error) = result { return describe(error) }
         return nil
     }
 

@@ -145,12 +145,6 @@ package final class TaskScheduler {
     var commonDeadline: MonotonicTime?
     private static let waitIsOver = LuaError(.deadline, "stopped: the time for background tasks is over")
 
-    /// One turn of the loop within running code.
-    ///
-    /// - Returns: whether anything happened.
-    @discardableResult
-    func serveOnce(timeout: Double) -> Bool { turnLoop(timeout: timeout) }
-
     /// Runs work that belongs to no entry: life cycle events between two instructions of an entry's code.
     func outsideOfEntries(_ body: () -> Void) {
         let outer = entry

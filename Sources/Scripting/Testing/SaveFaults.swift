@@ -81,7 +81,8 @@ package final class SaveFaults: Sendable {
     /// Whether a path is that of an archive that is being written.
     fileprivate func isNewArchive(_ path: String) -> Bool {
         let name = PathText.name(of: path)
-        return TemporaryName.matches(name) && !state.withLock { $0.journals.contains(name) }
+        return TemporaryName.matches(name) && PathText.name(of: PathText.parent(of: path)) == "Documents"
+            && !state.withLock { $0.journals.contains(name) }
     }
 }
 

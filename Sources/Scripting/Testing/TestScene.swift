@@ -69,9 +69,9 @@ extension TaskScheduler {
     /// Serves what is ready, and what other threads work on, without letting the time of timers pass.
     fileprivate func serveWaitingWork() {
         while !mustEndWait {
-            if serveOnce(timeout: 0) { continue }
+            if turnLoop(timeout: 0) { continue }
             guard loop.awaitsReplies else { return }
-            serveOnce(timeout: 1)
+            turnLoop(timeout: 1)
         }
     }
 
