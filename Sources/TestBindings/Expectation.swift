@@ -148,12 +148,14 @@ final class ExpectationTools {
         find = try host.state.load(Array(source.utf8), name: "=(expect)")
     }
 
-    var failures: [String] { host.scene?.suite.failures ?? [] }
+    var failures: [String] { host.replacements.scene?.suite.failures ?? [] }
 
-    func record(_ failure: ExpectationFailure) { host.scene?.suite.failures.append(failure.luaMessage) }
+    func record(_ failure: ExpectationFailure) { host.replacements.scene?.suite.failures.append(failure.luaMessage) }
 
     func dropFailures(after count: Int) {
-        if let suite = host.scene?.suite { suite.failures.removeSubrange(min(count, suite.failures.count)...) }
+        if let suite = host.replacements.scene?.suite {
+            suite.failures.removeSubrange(min(count, suite.failures.count)...)
+        }
     }
 
     func text(of value: LuaValue) throws -> LuaString {

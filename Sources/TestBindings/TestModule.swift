@@ -35,7 +35,7 @@ package enum TestModule: ScriptModule {
     }
 
     static func scene(_ host: ScriptHost) throws(LuaError) -> TestScene {
-        guard let scene = host.scene else { throw LuaError(.argument, "only cubby test runs tests") }
+        guard let scene = host.replacements.scene else { throw LuaError(.argument, "only cubby test runs tests") }
         return scene
     }
 

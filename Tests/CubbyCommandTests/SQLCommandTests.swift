@@ -76,7 +76,8 @@ struct SQLCommandTests {
     func dryRun() throws {
         let shown = try program("sql", "--dry-run", "delete from items where room = 'Attic'")
         #expect(shown.status == .exited(0) && shown.stdout.contains("Lamp"), "\(shown.stdout)\(shown.stderr)")
-        #expect(try program("sql", "select count(*) n from items", "--format", "csv", "--dry-run").stdout == "n\r\n3\r\n")
+        let counted = try program("sql", "select count(*) n from items", "--format", "csv", "--dry-run")
+        #expect(counted.stdout == "n\r\n3\r\n")
     }
 
     @Test("a change is saved, and says how many")

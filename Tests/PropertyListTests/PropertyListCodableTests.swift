@@ -139,7 +139,7 @@ struct PropertyListCodableTests {
         #expect(Self.decoded(UInt.self, "<integer>-1</integer>") == "a: -1 does not fit into a UInt")
         #expect(
             Self.decoded(Double.self, "<integer>9007199254740993</integer>")
-                == "a: 9007199254740993 is no Double exactly")
+                == "a: 9007199254740993 is not a Double exactly")
         #expect(Self.decoded(Float.self, "<real>1e300</real>") == "a: 1e+300 does not fit into a Float")
         #expect(Self.decoded(String.self, "<integer>3</integer>") == "a: an integer where a String is expected")
         #expect(Self.decoded(Bool.self, "<integer>1</integer>") == "a: an integer where a Bool is expected")

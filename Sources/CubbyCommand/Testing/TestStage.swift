@@ -67,7 +67,7 @@ final class TestStage {
             throw error
         }
         scene = TestScene(self.host, clock: clock, faults: faults, folder: files, scripts: file.scripts)
-        self.host.scene = scene
+        self.host.replacements.scene = scene
         observer = options.recordsCoverage ? CoverageObserver(self.host.state, file) : nil
     }
 

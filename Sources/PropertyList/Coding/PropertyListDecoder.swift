@@ -89,7 +89,7 @@ private struct ListDecoder: Decoder {
         case .wideInteger(let number): if let exact = Double(exactly: number) { return exact }
         default: throw mismatch(Double.self)
         }
-        throw corrupted("\(number) is no Double exactly")
+        throw corrupted("\(number) is not a Double exactly")
     }
 
     func float() throws -> Float {

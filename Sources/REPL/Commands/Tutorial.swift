@@ -117,7 +117,7 @@ extension PromptSession {
 
     /// `:chapter`, from where it was left.
     func teachChapter(_ argument: String) {
-        guard offersChapter else {
+        guard settings.offersChapter else {
             return complain("cubby chapter opens the chapter, in a container of its own")
         }
         teach(argument, .chapter)

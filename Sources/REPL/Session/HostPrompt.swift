@@ -53,7 +53,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         )
         palette = PromptSettings(allowed: allowedPalette, environment: ProcessEnvironment.value).palette
         let size = Console.size
-        session.offersChapter = isChapter
+        session.settings.offersChapter = isChapter
         session.printer.columns = size.columns
         session.printer.rows = size.rows
         session.printer.isPaged = isEditing
@@ -124,7 +124,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
             let banner = WrappedText.wrapped(VisibleText.escaped(Banner.text(host)), to: screenColumns)
             put(Array(banner.utf8))
         }
-        if session.offersChapter { session.beginChapter() }
+        if session.settings.offersChapter { session.beginChapter() }
         if host.options.isReadOnly {
             ownerTimer = host.loop.every(1) { [unowned self] in if !isRunningEntry { followOwner() } }
         }

@@ -19,8 +19,6 @@ final class PromptSession: PromptOutput {
     var settings: PromptSettings
     var record = SessionRecord()
     var tutorial: Tutorial?
-    /// Whether this is the chapter's prompt, in its container.
-    var offersChapter = false
     var times = EntryTimes()
     /// The changes committed since the entry began.
     var changes = ChangeNotice()

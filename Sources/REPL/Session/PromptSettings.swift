@@ -23,6 +23,8 @@ final class PromptSettings {
     private(set) var editing = EditorOptions() { didSet { onChange() } }
     /// The display names of the files that were run.
     var files: [String] = []
+    /// Whether this is the chapter's prompt, in its container.
+    var offersChapter = false
 
     init(allowed: TerminalPalette, environment: @escaping (String) -> String?) {
         self.allowed = allowed

@@ -1,5 +1,4 @@
 package import Application
-package import Lua
 
 /// Connections within the fence, for functions of scripts.
 extension ScriptHost {
@@ -19,10 +18,3 @@ extension ScriptHost {
         try network.check(endpoint)
     }
 }
-
-/// A function that answers HTTP requests in place of their servers, for tests of scripts.
-///
-/// - Parameter request: a table with `method`, `url`, `headers` (by names in small letters) and `body` (a string or nil).
-/// - Returns: a table with `status` (default: 200), `headers`, and `body` (a string, or a table that becomes JSON); or nil
-///   and the text of a failure.
-package typealias HTTPReplacement = (_ request: LuaTable) throws -> [LuaValue]

@@ -72,7 +72,7 @@ struct HostStatus {
                 "message": .string(Self.short(failure.error.message)), "time": .string(Self.text(at: failure.time)),
             ]
         }
-        for part in host.statusParts { list(part.name, part.entries()) { $0 } }
+        for part in host.partsOfStatus() { list(part.name, part.entries()) { $0 } }
         if leftOut.count > 0 { fields["leftOut"] = .fields(leftOut) }
     }
 
@@ -125,14 +125,5 @@ extension ScriptHost {
     /// What `cubby status` is told, as JSON. Runs no code of scripts.
     package var statusJSON: [UInt8] {
         (try? PropertyListValue.fields(HostStatus(self).fields).json()) ?? Array("{}".utf8)
-    }
-
-    /// Has a module add a list of its own to the host's status, such as what it watches.
-    ///
-    /// - Parameters:
-    ///   - name: the list's name in the JSON object.
-    ///   - entries: gives the entries when they are asked for; it runs no code of scripts.
-    package func addStatus(_ name: String, _ entries: @escaping () -> [PropertyListFields]) {
-        statusParts.append(StatusPart(name: name, entries: entries))
     }
 }

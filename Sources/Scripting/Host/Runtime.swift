@@ -24,6 +24,7 @@ package struct Runtime {
     /// The modules that `require` has read.
     let modules = LoadedModules()
     let entryWarnings = EntryWarnings()
+    let replacements = Replacements()
 
     /// - Throws: `LuaError`, or the error of the loop's descriptors.
     init(_ options: ScriptHostOptions, _ log: HostLog) throws {

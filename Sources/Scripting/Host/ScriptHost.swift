@@ -4,6 +4,7 @@ public import Images
 public import Items
 package import Logging
 public import Lua
+package import PropertyList
 import SharedItems
 @_exported import Wording
 
@@ -27,18 +28,10 @@ public final class ScriptHost {
     package let handlers: HookBinding
     /// The number of chunks and entries that have begun.
     package internal(set) var chunkCount = 0
-    /// Answers HTTP requests in place of their servers; nil outside of tests of scripts. No grant is needed then, and
-    /// nothing connects.
-    package var httpReplacement: HTTPReplacement?
     private var endings: [() -> Void] = []
-    /// What modules tell of themselves in the host's status.
-    var statusParts: [StatusPart] = []
+    private var statusParts: [StatusPart] = []
     /// The memory of rows of databases that scripts hold.
     package private(set) lazy var rowMemory = RowMemory(self)
-    /// What replaces programs and requests in a test.
-    package let replacements = Replacements()
-    /// What a host under test has; nil for any other.
-    package var scene: TestScene?
 
     /// Opens the container and the stores, and creates the state with some modules. Nothing is launched yet.
     ///
@@ -85,6 +78,18 @@ public final class ScriptHost {
     /// Has a module end what it holds of objects that may outlive the host.
     package func atEnd(_ end: @escaping () -> Void) { endings.append(end) }
 
+    /// Has a module add a list of its own to the host's status, such as what it watches.
+    ///
+    /// - Parameters:
+    ///   - name: the list's name in the JSON object.
+    ///   - entries: gives the entries when they are asked for; it runs no code of scripts.
+    package func addStatus(_ name: String, _ entries: @escaping () -> [PropertyListFields]) {
+        statusParts.append(StatusPart(name: name, entries: entries))
+    }
+
+    /// What modules tell of themselves in the host's status.
+    func partsOfStatus() -> [StatusPart] { statusParts }
+
     // MARK: Running chunks
 
     /// Compiles a chunk and runs it to its end; its changes are then committed, also after an error.
@@ -129,7 +134,7 @@ public final class ScriptHost {
         defer { lifeCycle.foreground.end(outer) }
         let task = scheduler.start(
             function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0,
-            onStart: { $0.countsRealTime = scene != nil })
+            onStart: { $0.countsRealTime = replacements.scene != nil })
         let result = lifeCycle.foreground.finish(task)
         lifeCycle.endIfDeferred()
         reportFailedProgram()
@@ -362,4 +367,6 @@ extension ScriptHost {
     package var scheduler: TaskScheduler { runtime.scheduler }
     package var hooks: HookCenter { runtime.hooks }
     package var output: ScriptOutput { runtime.output }
+    /// What a host under test has in place of programs, requests and time.
+    package var replacements: Replacements { runtime.replacements }
 }

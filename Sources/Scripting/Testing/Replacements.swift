@@ -10,6 +10,8 @@ package final class Replacements {
     /// Answers requests in place of their servers; nil for the network. It gets a table with `method`, `url`, `headers` and
     /// `body`, and returns one with `status`, `headers` and `body`, or nil and the text of a failure.
     package var http: LuaFunction?
+    /// Its clock, its tests and its faults; nil for a host that is not under test.
+    package var scene: TestScene?
 
     /// The replacement of the program that a command starts; nil for none.
     func program(of command: String, for function: String) -> ReplacedProgram? {

@@ -65,32 +65,6 @@ package final class TestScene {
     }
 }
 
-extension TaskScheduler {
-    /// Serves what is ready, and what other threads work on, without letting the time of timers pass.
-    fileprivate func serveWaitingWork() {
-        while !mustEndWait {
-            if turnLoop(timeout: 0) { continue }
-            guard loop.awaitsReplies else { return }
-            turnLoop(timeout: 1)
-        }
-    }
-
-    /// Has code whose time has passed stop at its next instruction.
-    fileprivate func checkDeadlines() {
-        armDeadline()
-        if let nearest = nearestDeadline, nearest <= .now() { state.interrupter.interrupt(.deadline) }
-    }
-
-    /// The limit of a test is real time: virtual time does not count.
-    fileprivate func postponeTests(nanoseconds: Int64) {
-        let tasks = stack + waiting.values + awaited
-        var postponed: Set<ObjectIdentifier> = []
-        for task in tasks where task.countsRealTime && postponed.insert(ObjectIdentifier(task)).inserted {
-            task.deadline = task.deadline.map { MonotonicTime(nanoseconds: $0.nanoseconds &+ nanoseconds) }
-        }
-    }
-}
-
 /// What a host under test writes, instead of a terminal.
 package final class TestTranscript: HostFrontEnd {
     /// What scripts have printed.

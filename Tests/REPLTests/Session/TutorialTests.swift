@@ -103,7 +103,7 @@ import Wording
 @Suite("The chapter") struct ChapterTests {
     private func prompt(columns: Int = 80) throws -> KeptPrompt {
         let prompt = try KeptPrompt(columns: columns)
-        prompt.session.offersChapter = true
+        prompt.session.settings.offersChapter = true
         return prompt
     }
 

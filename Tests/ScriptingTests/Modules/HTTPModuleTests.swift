@@ -317,22 +317,23 @@ struct HTTPModuleTests {
     @Test("a test answers in place of the servers") func replaced() throws {
         let embedding = try Embedding(scratch.file("container"))
         defer { embedding.end() }
-        let seen = Mutex("")
-        embedding.host.httpReplacement = { [unowned embedding] request in
-            let text =
-                "\(request["method"].textValue ?? "") \(request["url"].textValue ?? "") \(request["body"].textValue ?? "-")"
-            seen.withLock { $0 = text }
-            guard text.hasPrefix("GET") else { return [.nil, "the line is down"] }
-            let answer = embedding.host.state.makeTable(fields: 2)
-            answer["status"] = 202
-            answer["body"] = "{\"a\":1}"
-            return [.table(answer)]
+        _ = embedding.run(
+            """
+            function answer(request)
+              seen = request.method .. " " .. request.url .. " " .. (request.body or "-")
+              if request.method ~= "GET" then return nil, "the line is down" end
+              return { status = 202, body = '{"a":1}' }
+            end
+            """)
+        guard case .function(let answer) = embedding.host.state.globals["answer"] else {
+            throw TestFailure("there is no function")
         }
+        embedding.host.replacements.http = answer
         #expect(embedding.run("local r = http.get('https://example.org/x') return r.status, r:json().a") == "202 1")
         #expect(
             embedding.run("return select(2, http.put('https://example.org/', { body = 'b' })).message")
                 == "the line is down")
-        #expect(seen.withLock { $0 } == "PUT https://example.org/ b")
+        #expect(embedding.run("return seen") == "PUT https://example.org/ b")
     }
 
     @Test(

@@ -82,7 +82,7 @@ struct DeclarationTests {
         if let clock {
             let folder = scratch.file("files")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            embedding.host.scene = TestScene(
+            embedding.host.replacements.scene = TestScene(
                 embedding.host, clock: clock, faults: SaveFaults(), folder: folder, scripts: folder)
             try embedding.host.fence.grant(folder, .readWrite)
         }
