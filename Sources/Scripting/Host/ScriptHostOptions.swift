@@ -115,7 +115,7 @@ public struct ScriptHostOptions: Sendable {
         let all = callbackLimit.inSeconds
         let save = HookCenter.reserve(of: all)
         return
-            "\(Seconds.text(Hook.Options().budget)) s for a handler or its budget, \(Seconds.text(all - save)) s for all of didEnterBackground or willTerminate and \(Seconds.text(save)) s for the save (--callback-time), \(Seconds.text(backgroundLimit.inSeconds)) s for background tasks (--background-time)"
+            "\(Seconds.text(Hook.Options().budget)) s for a handler or its budget, \(Seconds.text(all - save)) s for all of didEnterBackground or willTerminate and \(Seconds.text(save)) s for the save (--callback-time), \(Seconds.text(backgroundLimit.inSeconds)) s for background tasks (--background-time), \(Seconds.text(graceLimit.inSeconds)) s for those at the end (--grace)"
     }
 
     /// Disables the host's own fence, for tests of the kernel's.
