@@ -1,6 +1,12 @@
 internal import CPlatform
-internal import FoundationEssentials
 import Wording
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
 
 /// Decodes `Decodable` values from property lists, binary or XML; see ``PropertyListEncoder``.
 ///

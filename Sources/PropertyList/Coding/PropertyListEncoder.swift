@@ -1,6 +1,12 @@
 internal import CPlatform
-internal import FoundationEssentials
 import Wording
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+// Untried.
+internal import Foundation
+#endif
 
 /// Encodes `Encodable` values as property lists, as Foundation's encoder of the same name does; beside it the names are
 /// `PropertyList.PropertyListEncoder` and `Foundation.PropertyListEncoder`.

@@ -4,7 +4,7 @@ import Files
 import Glibc
 import Items
 import Lua
-package import PropertyList
+import PropertyList
 
 /// What a host has to tell of itself, for `cubby status`: the JSON object that docs/automation.md describes.
 ///
