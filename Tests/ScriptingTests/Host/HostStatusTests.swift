@@ -42,7 +42,9 @@ import Testing
         let first = try timers()
         #expect(first.count == 3, "\(first)")
         let daily = try #require(first.first { ($0["title"] as? String)?.hasPrefix("at 02:30 local") == true })
-        #expect((daily["next"] as? String)?.hasSuffix("T02:30:00.000Z") == true, "\(daily)")
+        // To the accuracy of two looks at the clock.
+        let next = daily["next"] as? String ?? ""
+        #expect(next.contains("T02:30:00.") || next.contains("T02:29:59.9"), "\(daily)")
         let others = first.compactMap { $0["inSeconds"] as? Double }.filter { $0 > 3000 }
         #expect(others.count >= 2 && others == others.sorted())
         _ = embedding.run("daily:cancel() once:cancel() hourly:pause()")
