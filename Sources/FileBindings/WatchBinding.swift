@@ -27,6 +27,7 @@ enum WatchBinding {
         host.state.addClass(WatchEvent.self)
         let watches = ScriptWatches()
         host.atEnd { watches.cancel() }
+        host.addStatus("watches") { watches.statuses }
         module.function(
             "watch",
             [

@@ -1,6 +1,7 @@
 package import Application
 package import Files
 package import Lua
+package import PropertyList
 
 extension ScriptHost {
     /// Makes a script's watch of a file or a folder.
@@ -82,6 +83,9 @@ package final class ScriptWatches {
 
     fileprivate func add(_ watch: ScriptWatch) { watches.append(watch) }
 
+    /// What each of them tells in the host's status.
+    package var statuses: [PropertyListFields] { watches.filter { !$0.isCancelled }.map(\.status) }
+
     /// Ends all of them.
     package func cancel() {
         for watch in watches { watch.cancel() }
@@ -115,6 +119,13 @@ package final class ScriptWatch: LuaObject {
         return path + (place.isNative ? "" : ", \(place.source):\(place.line)")
     }
     fileprivate var title: String { "the watch \(text)" }
+    fileprivate var status: PropertyListFields {
+        [
+            "title": .string(text.shortened(to: 500)), "path": .string(path.shortened(to: 500)),
+            "paused": .boolean(isPaused), "running": .boolean(isRunning),
+            "waiting": .integer(Int64(changes.count - taken)), "failures": .integer(Int64(failures)),
+        ]
+    }
     fileprivate var isReady: Bool { !isRunning && !isPaused && taken < changes.count }
 
     fileprivate func add(_ new: [FileChange]) { changes.append(contentsOf: new) }
