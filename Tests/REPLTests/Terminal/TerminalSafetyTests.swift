@@ -79,7 +79,8 @@ struct TerminalSafetyTests {
         let lines = output.stderr.split(separator: "\n").filter { $0.contains("one") || $0.contains("two") }
         #expect(lines.count == 2 && lines[1] == "\t2014-07-11 17:08:30.634 cubby[1:1] two\\27[45;5m\\r")
         let journal = try program("--log-format", "journal", "-e", "log.info('one\\n<0>two')")
-        #expect(journal.stderr.prefixMatch(of: /<6>\[[0-9a-z]{6}\] one\n<6>\t<0>two\n/) != nil, "\(journal.stderr)")
+        let form = /<6>\[(?<run>[0-9a-z]{6})\] one\n<6>\[\k<run>\] \t<0>two\n/
+        #expect(journal.stderr.prefixMatch(of: form) != nil, "\(journal.stderr)")
     }
 
     // MARK: Commands
