@@ -215,7 +215,8 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.hasDeclaredFields", "ItemStore.haveDays", "ItemStore.titleName", "ItemGroup.hasDays",
         ],
         "this host's own": [
-            "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.hasUncommittedChanges",
+            "ItemStore.canUndo", "ItemStore.canRedo", "ItemStore.hasChanges", "ItemStore.lastCommit",
+            "ItemStore.hasUncommittedChanges",
             "ItemStore.isJournalLong", "ItemStore.history", "ItemStore.durability", "ItemStore.loadReport",
             "ItemStore.isReadOnly", "ItemStore.isConnected", "ItemStore.takesCommits", "ItemStore.waitingCommits",
             "ItemStore.archivePath", "ItemStore.onDamage", "ItemStore.onLeftOut",
