@@ -27,7 +27,9 @@ struct ChangeNotice {
         let texts = parts.enumerated().map { place, part in
             "\(place == 0 ? part.0.counted("item") : part.0.grouped) \(part.1)"
         }
-        return (texts + (tally.hasDeclarations ? ["fields declared"] : [])).joined(separator: ", ")
+        // An import that finds days declares them beside its items, which nobody asked for.
+        if texts.isEmpty, tally.hasDeclarations { return "fields declared" }
+        return texts.joined(separator: ", ")
     }
 }
 
