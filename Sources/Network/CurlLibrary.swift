@@ -77,12 +77,17 @@ struct HTTPProxy: Sendable {
     let text: String
     let endpoint: NetworkEndpoint
 
-    /// The proxy for an address; nil for none. Which hosts are reached without it (`no_proxy`) the library knows.
-    init?(for address: HTTPAddress, _ library: CurlLibrary) {
+    /// What the environment names for an address; nil for nothing.
+    static func named(for address: HTTPAddress) -> String? {
         // In capital letters HTTP_PROXY could be a header of a CGI's client.
         let names = (address.isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
-        let found = names.compactMap { ProcessEnvironment.value($0) }.first { !$0.isEmpty }
-        guard let found else { return nil }
+        return names.lazy.compactMap { ProcessEnvironment.value($0) }.first { !$0.isEmpty }
+    }
+
+    /// The proxy for an address; nil for none, and for one of another kind than HTTP's. Which hosts are reached without it
+    /// (`no_proxy`) the library knows.
+    init?(for address: HTTPAddress, _ library: CurlLibrary) {
+        guard let found = Self.named(for: address) else { return nil }
         let text = found.contains("://") ? found : "http://" + found
         guard let proxy = try? HTTPAddress(text, library) else { return nil }
         // Without a port the library takes 1080 for a proxy.

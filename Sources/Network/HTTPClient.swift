@@ -302,11 +302,16 @@ private final class HTTPExchange {
         }
     }
 
-    /// The proxy that is named and not granted, for an error of the connection.
+    /// The proxy that is named and not used, for an error of the connection.
     private var proxyHint: String {
         guard let library = try? client.connect().library, let address = try? HTTPAddress(current.url, library),
-            let proxy = HTTPProxy(for: address, library), !client.surroundings.fence.permits(proxy.endpoint)
+            let named = HTTPProxy.named(for: address)
         else { return "" }
+        guard let proxy = HTTPProxy(for: address, library) else {
+            return
+                "; the environment names the proxy \(VisibleText.line(named.shortened(to: 200))), which is none of HTTP and is not used"
+        }
+        if client.surroundings.fence.permits(proxy.endpoint) { return "" }
         return
             "; the environment names the proxy \(proxy.endpoint), which is used where --allow-net \(proxy.endpoint) grants it"
     }

@@ -10,16 +10,18 @@ import Synchronization
 final class TransferThread: Sendable {
     private struct State: Sendable {
         var new: [HTTPTransfer] = []
-        var cancelled: [ObjectIdentifier] = []
+        /// The objects and not their identities, which another transfer may get.
+        var cancelled: [HTTPTransfer] = []
         var hasEnded = false
     }
 
     private let state = Mutex(State())
     private let library: CurlLibrary
-    /// The library's handle for many transfers; other threads only wake it.
+    /// The library's handle for many transfers.
     private let handle: Handle
     private let thread: WorkerThread<Bool>
 
+    // Guard: the thread alone uses it, but for the wake-up, which the library allows to all.
     private struct Handle: @unchecked Sendable {
         let pointer: UnsafeMutableRawPointer
     }
@@ -56,7 +58,7 @@ final class TransferThread: Sendable {
 
     /// Gives up a transfer, which is not reported then.
     func cancel(_ transfer: HTTPTransfer) {
-        state.withLock { $0.cancelled.append(ObjectIdentifier(transfer)) }
+        state.withLock { $0.cancelled.append(transfer) }
         wake()
     }
 
@@ -80,15 +82,14 @@ final class TransferThread: Sendable {
                 return (state.new, state.cancelled, state.hasEnded)
             }
             if hasEnded { break }
-            for transfer in new where !cancelled.contains(ObjectIdentifier(transfer)) {
+            for transfer in new where !cancelled.contains(where: { $0 === transfer }) {
                 guard let easy = transfer.begin(library) else { continue }
-                running[easy] = transfer
-                _ = curl.curl_multi_add_handle(handle.pointer, easy)
+                // A transfer that nobody performs would never end.
+                let isAdded = curl.curl_multi_add_handle(handle.pointer, easy) == 0
+                if isAdded { running[easy] = transfer } else { transfer.end(27, library) }
             }
-            for number in cancelled {
-                guard let (easy, transfer) = running.first(where: { ObjectIdentifier($0.value) == number }) else {
-                    continue
-                }
+            for transfer in cancelled {
+                guard let easy = running.first(where: { $0.value === transfer })?.key else { continue }
                 running[easy] = nil
                 _ = curl.curl_multi_remove_handle(handle.pointer, easy)
                 transfer.release(library)
