@@ -22,8 +22,16 @@ package struct FileChange: Sendable, Hashable {
     package var isDirectory = false
     /// Whether no process was writing it any more.
     package var isClosed = true
-    /// The reason why a folder is not watched.
+    /// The reason why a folder is not watched, or changes are not reported.
     package var reason: String?
+
+    package init(
+        kind: Kind, path: String, from: String? = nil, isDirectory: Bool = false, isClosed: Bool = true,
+        reason: String? = nil
+    ) {
+        (self.kind, self.path, self.from) = (kind, path, from)
+        (self.isDirectory, self.isClosed, self.reason) = (isDirectory, isClosed, reason)
+    }
 }
 
 /// Names that programs give to files for a short time.

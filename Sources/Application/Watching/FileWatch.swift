@@ -164,14 +164,19 @@ package final class FileWatch {
     private func add(_ path: String) -> WatchedTree.Folder? {
         guard options.recursive else { return nil }
         do throws(FileError) { return try tree.add(path) } catch {
-            // It may have gone again, which is an event of its own.
-            if error.code != ENOENT, error.code != ENOTDIR { passOver(path, error.message) }
+            if !Self.isGone(error) { passOver(path, error.message) }
             return nil
         }
     }
 
+    /// Whether a folder has gone again, which is an event of its own.
+    private static func isGone(_ error: FileError) -> Bool { error.code == ENOENT || error.code == ENOTDIR }
+
     private func list(_ folder: WatchedTree.Folder) -> [(name: String, status: FileStatus)] {
-        (try? tree.list(folder, followsLinks: folder === root?.folder)) ?? []
+        do throws(FileError) { return try tree.list(folder, followsLinks: folder === root?.folder) } catch {
+            if !Self.isGone(error) { passOver(folder.path, error.message) }
+            return []
+        }
     }
 
     // MARK: Events
@@ -333,9 +338,14 @@ package final class FileWatch {
         if let only, let root { return found(path(of: only, in: root.folder)) }
         for folder in tree.folders.sorted(by: { $0.path.utf8.count < $1.path.utf8.count }) {
             guard tree.folder(at: folder.path) === folder else { continue }
-            guard let entries = try? tree.list(folder, followsLinks: folder === root?.folder) else {
+            let entries: [(name: String, status: FileStatus)]
+            do throws(FileError) { entries = try tree.list(folder, followsLinks: folder === root?.folder) } catch {
                 // Its removal is found in the folder above.
-                if folder === root?.folder { isRootInDoubt = true }
+                if folder === root?.folder {
+                    isRootInDoubt = true
+                } else if !Self.isGone(error) {
+                    passOver(folder.path, error.message)
+                }
                 continue
             }
             var names: NameSet = []

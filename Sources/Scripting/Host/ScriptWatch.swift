@@ -93,6 +93,44 @@ package final class ScriptWatches {
     }
 }
 
+/// The changes that a watch's function was not called with yet.
+struct WaitingChanges {
+    private let limit: Int
+    private var changes: [FileChange] = []
+    /// The number of changes that were taken.
+    private var taken = 0
+
+    /// - Parameter limit: the number of changes that are kept for a function that is behind.
+    init(limit: Int = 100_000) { self.limit = limit }
+
+    var count: Int { changes.count - taken }
+
+    /// Adds changes; in the place of those beyond the limit there is one overflow.
+    mutating func add(_ new: [FileChange], of path: String) {
+        let left = max(limit - count, 0)
+        changes.append(contentsOf: new.prefix(left))
+        // An overflow of the kernel's queue has no reason: what it is about follows.
+        guard new.count > left, changes.last?.kind != .overflow || changes.last?.reason == nil else { return }
+        changes.append(
+            FileChange(
+                kind: .overflow, path: path,
+                reason: "more than \(limit.grouped) changes wait: those that came then are not reported"))
+    }
+
+    /// Takes the next change. O(1) amortized.
+    mutating func take() -> FileChange? {
+        guard count > 0 else { return nil }
+        defer {
+            taken += 1
+            if taken > 1024 && taken > changes.count / 2 || count == 0 {
+                changes.removeFirst(taken)
+                taken = 0
+            }
+        }
+        return changes[taken]
+    }
+}
+
 /// A watch as a Lua object.
 package final class ScriptWatch: LuaObject {
     let function: LuaFunction
@@ -102,9 +140,7 @@ package final class ScriptWatch: LuaObject {
     /// Delivers what has come while it was paused.
     fileprivate var wake: () -> Void = {}
     fileprivate var isDelivering = false
-    private var changes: [FileChange] = []
-    /// The number of changes that were taken.
-    private var taken = 0
+    private var changes = WaitingChanges()
     private(set) var isPaused = false
     /// Whether a call of its function has begun and not ended; it may wait.
     private var isRunning = false
@@ -123,20 +159,17 @@ package final class ScriptWatch: LuaObject {
         [
             "title": .string(text.shortened(to: 500)), "path": .string(path.shortened(to: 500)),
             "paused": .boolean(isPaused), "running": .boolean(isRunning),
-            "waiting": .integer(Int64(changes.count - taken)), "failures": .integer(Int64(failures)),
+            "waiting": .integer(Int64(changes.count)), "failures": .integer(Int64(failures)),
         ]
     }
-    fileprivate var isReady: Bool { !isRunning && !isPaused && taken < changes.count }
+    fileprivate var isReady: Bool { !isRunning && !isPaused && changes.count > 0 }
 
-    fileprivate func add(_ new: [FileChange]) { changes.append(contentsOf: new) }
+    fileprivate func add(_ new: [FileChange]) { changes.add(new, of: path) }
 
     /// Takes the next change; its call begins.
     fileprivate func take() -> FileChange? {
-        guard taken < changes.count else { return nil }
-        isRunning = true
-        let change = changes[taken]
-        taken += 1
-        if taken == changes.count { drop() }
+        let change = changes.take()
+        if change != nil { isRunning = true }
         return change
     }
 
@@ -158,10 +191,8 @@ package final class ScriptWatch: LuaObject {
 
     package func cancel() {
         files?.cancel()
-        drop()
+        changes = WaitingChanges()
     }
-
-    private func drop() { (changes, taken) = ([], 0) }
 
     private func resume() {
         isPaused = false
@@ -214,7 +245,7 @@ package final class WatchEvent: LuaObject {
             LuaProperty(
                 "kind",
                 doc:
-                    "What has happened: \"created\", \"changed\" (written or replaced), \"removed\", \"moved\" (within what is watched), \"overflow\" (events were lost, what they were about follows), \"unwatched\" (changes in this folder cannot be reported).",
+                    "What has happened: \"created\", \"changed\" (written or replaced), \"removed\", \"moved\" (within what is watched), \"overflow\" (events were lost; what they were about follows, unless `reason` says that it does not), \"unwatched\" (changes in this folder cannot be reported).",
                 get: { $0.change.kind.rawValue })
             LuaProperty("from", doc: "The former path of what was moved; else nil.", get: { $0.change.from })
             LuaProperty("isDirectory", doc: "Whether it is a folder.", get: { $0.change.isDirectory })
@@ -222,7 +253,9 @@ package final class WatchEvent: LuaObject {
                 "closed",
                 doc: "Whether no process was writing the file any more: false only with the option `closed = false`.",
                 get: { $0.change.isClosed })
-            LuaProperty("reason", doc: "Why a folder is unwatched; else nil.", get: { $0.change.reason })
+            LuaProperty(
+                "reason", doc: "Why a folder is unwatched, or changes were not kept; else nil.",
+                get: { $0.change.reason })
             LuaOperator(.text) { (event: WatchEvent) in
                 "\(event.change.kind.rawValue) \(event.change.from.map { "\($0) → " } ?? "")\(event.change.path)"
             }
