@@ -25,6 +25,17 @@ struct TestCommandTests {
         #expect(output.stdout.contains(" passed in "), sourceLocation: sourceLocation)
     }
 
+    @Test("a test that eats memory fails, and the others run")
+    func memory() throws {
+        let tests = """
+            test("greedy", function() local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end end)
+            test("modest", function() end)
+            """
+        let output = try run(tests, ["--memory-limit", "32"])
+        #expect(output.status == .exited(1) && output.stdout.contains("not enough memory"), "\(output.stdout)")
+        #expect(output.stdout.contains("1 passed, 1 failed"))
+    }
+
     @Test("tests pass, fail and are left out; the status and the count say so")
     func outcomes() throws {
         let output = try run(

@@ -35,6 +35,13 @@ struct TestCommand: ParsableCommand {
     @Option(name: .customLong("time-limit"), help: ArgumentHelp("The real time of a test, in seconds.", valueName: "s"))
     var timeLimit = 10.0
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "The memory limit of a host's scripts, in megabytes; 0 for none (default: that of other commands).",
+            valueName: "mb"))
+    var memoryLimit: Int?
+
     @Option(name: .customLong("allow-read"), help: ArgumentHelp("Let scripts read a path.", valueName: "path"))
     var allowRead: [String] = []
 
@@ -54,6 +61,9 @@ struct TestCommand: ParsableCommand {
             throw ValidationError("--format takes one of \(names.joined(separator: ", "))\(hint).")
         }
         if !(timeLimit > 0 && timeLimit <= 86_400) { throw ValidationError("--time-limit takes seconds above 0.") }
+        if let memoryLimit, !Setting.memoryLimit.accepts("\(memoryLimit)") {
+            throw ValidationError("--memory-limit takes \(Setting.memoryLimit.range).")
+        }
         if paths.contains("") { throw ValidationError("A path of tests is empty; . is the working folder.") }
     }
 
@@ -88,6 +98,7 @@ struct TestCommand: ParsableCommand {
         (options.readable, options.writable, options.allowsRunning) = (allowRead, allowWrite, allowRun)
         (options.timeLimit, options.filter, options.seed) = (timeLimit, filter, seed)
         options.recordsCoverage = coverage
+        if let memoryLimit { options.memoryLimit = memoryLimit == 0 ? nil : memoryLimit << 20 }
         var lines = LineCoverage()
         var writer = TestReportWriter(TestReportFormat(rawValue: format) ?? .text, seed: seed)
         let start = MonotonicTime.now()

@@ -12,6 +12,8 @@ struct TestRunOptions: Sendable {
     var allowsRunning = false
     /// The time of one test, in seconds.
     var timeLimit = 10.0
+    /// The memory of a host's scripts, in bytes; nil for no limit.
+    var memoryLimit = MachineMemory.find()?.limitOfScripts
     /// Only tests whose names contain it.
     var filter: String?
     /// Orders the tests at random; nil for the order of their declaration.
@@ -62,11 +64,7 @@ struct TestFileRun {
         var order = Array(found.indices)
         if let seed = options.seed {
             // Each file has an order of its own, whichever others run.
-            var generator = SeededGenerator(
-                seed
-                    ^ file.shown.utf8.reduce(14_695_981_039_346_656_037) {
-                        ($0 ^ UInt64($1)) &* 1_099_511_628_211
-                    })
+            var generator = SeededGenerator(seed ^ Checksum.hash(Array(file.shown.utf8)))
             order.shuffle(using: &generator)
         }
         for index in order {

@@ -55,6 +55,7 @@ final class TestStage {
         host.runsInitScript = false
         host.logForm = .bare
         host.timeLimit = .seconds(options.timeLimit)
+        host.memoryLimit = options.memoryLimit
         host.modulePaths = file.moduleFolders
         host.readable = file.moduleFolders + [file.path, files] + options.readable
         host.writable = [files] + options.writable
