@@ -57,24 +57,13 @@ import Testing
         print(lamps.count(where: dim))
         // Page ends.
 
-        let page = try Self.text(
+        let page = try DocumentedText.file(
             "docs/embedding.md", after: "## Predicates over a program's own values\n", until: "\n## ")
-        let output = try Self.between("```text\n", "```", in: page)
+        let output = try DocumentedText.between("```text\n", "```", in: page)
         #expect(printed.joined(separator: "\n") + "\n" == output)
-        let own = try Self.text(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
+        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
         let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
-        let swift = try Self.between("```swift\n", "```", in: page)
+        let swift = try DocumentedText.between("```swift\n", "```", in: page)
         #expect("import PredicateFormat\nimport PropertyList\n\n" + code == swift)
-    }
-
-    private static func text(_ path: String, after start: String, until end: String) throws -> String {
-        let absolute = path.hasPrefix("/") ? path : "\(Project.root)/\(path)"
-        return try between(start, end, in: String(contentsOfFile: absolute, encoding: .utf8))
-    }
-
-    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
-        let from = try #require(text.range(of: start), "\(start) is missing").upperBound
-        let to = try #require(text.range(of: end, range: from..<text.endIndex), "\(end) is missing").lowerBound
-        return String(text[from..<to])
     }
 }

@@ -23,7 +23,7 @@ struct BytesView {
         guard format == .binary else {
             let advice =
                 format == .xml
-                ? "it is XML: cubby convert \(ShellWord.quoted(file)) OUT.plist writes it as one"
+                ? "it is XML: cubby convert \(OptionWords.argument(file)) OUT.plist writes it as one"
                 : "it does not begin with bplist"
             provenance.recordUnread(file, reason: "not a binary property list")
             throw CommandFailure.exit(.badData, "\(name) is not a binary property list; \(advice)")

@@ -226,7 +226,7 @@ extension DatabaseContents {
             } else {
                 line.append((.detail, "\(embedded.kind), \(embedded.objectCount.counted("object"))"))
             }
-            let word = ShellWord.quoted("\(file)#\(embedded.path)")
+            let word = OptionWords.argument("\(file)#\(embedded.path)")
             line.append((.detail, "; cubby inspect \(word)"))
             lines.append(line)
         }

@@ -79,7 +79,7 @@ final class Provenance {
     var entries: [(name: String, text: String)] {
         [
             ("program", ProgramVersion.text),
-            ("command", (["cubby"] + words.map(ShellWord.quoted)).joined(separator: " ")),
+            ("command", (["cubby"] + words.map(OptionWords.argument)).joined(separator: " ")),
             ("zone", zone), ("time", time.exchangeText),
         ]
     }
@@ -110,76 +110,37 @@ final class Provenance {
     // MARK: - JSON
 
     /// A line of JSON before the result.
-    var headLine: [UInt8] {
-        var text = JSONText(.compact)
-        text.append("{")
-        text.key("report")
-        text.append("{")
-        for (index, entry) in entries.enumerated() {
-            text.next(2, isFirst: index == 0)
-            text.key(entry.name)
-            text.string(entry.text)
-        }
-        text.append("}}\n")
-        return text.take()
-    }
+    var headLine: [UInt8] { Self.line(entries.map { ($0.name, JSONText.quoted($0.text)) }) }
 
     /// A line of JSON after the result.
     var footLine: [UInt8] {
-        var text = JSONText(.compact)
-        text.append("{")
-        text.key("report")
-        text.append("{")
-        text.key("read")
-        text.append("[")
-        for (index, source) in sources.enumerated() {
-            text.next(3, isFirst: index == 0)
-            text.append("{")
-            text.key("file")
-            text.string(source.file)
-            text.append(",\"size\":\(source.size),")
-            text.key("sha256")
-            text.string(source.digest)
-            text.append(",")
-            text.key("kind")
-            text.string(source.kind)
-            text.append("}")
+        func listed(_ omissions: [Omission]) -> String {
+            Self.array(
+                omissions.map { omission in
+                    let fields = [("file", omission.file), ("path", omission.path), ("reason", omission.reason)]
+                    return Self.object(fields.filter { !$1.isEmpty }.map { ($0, JSONText.quoted($1)) })
+                })
         }
-        text.append("]")
-        for (name, omissions) in [("passedOver", passedOver), ("unread", unread)] {
-            text.append(",")
-            text.key(name)
-            text.append("[")
-            for (index, omission) in omissions.enumerated() {
-                text.next(3, isFirst: index == 0)
-                text.append("{")
-                text.key("file")
-                text.string(omission.file)
-                if !omission.path.isEmpty {
-                    text.append(",")
-                    text.key("path")
-                    text.string(omission.path)
-                }
-                text.append(",")
-                text.key("reason")
-                text.string(omission.reason)
-                text.append("}")
-            }
-            text.append("]")
+        let read = sources.map { source in
+            Self.object([
+                ("file", JSONText.quoted(source.file)), ("size", "\(source.size)"),
+                ("sha256", JSONText.quoted(source.digest)), ("kind", JSONText.quoted(source.kind)),
+            ])
         }
-        if !remarks.isEmpty {
-            text.append(",")
-            text.key("notes")
-            text.append("[")
-            for (index, remark) in remarks.enumerated() {
-                text.next(3, isFirst: index == 0)
-                text.string(remark)
-            }
-            text.append("]")
-        }
-        text.append("}}\n")
-        return text.take()
+        let said = remarks.isEmpty ? [] : [("notes", Self.array(remarks.map(JSONText.quoted)))]
+        return Self.line(
+            [("read", Self.array(read)), ("passedOver", listed(passedOver)), ("unread", listed(unread))] + said)
     }
+
+    private static func line(_ fields: [(String, String)]) -> [UInt8] {
+        Array((object([("report", object(fields))]) + "\n").utf8)
+    }
+
+    private static func object(_ fields: [(String, String)]) -> String {
+        "{\(fields.map { "\(JSONText.quoted($0)):\($1)" }.joined(separator: ","))}"
+    }
+
+    private static func array(_ elements: [String]) -> String { "[\(elements.joined(separator: ","))]" }
 
     // MARK: - HTML
 
@@ -211,16 +172,5 @@ final class Provenance {
             text += "<h2>Notes</h2>\n<ul>\n\(remarks.map { "<li>\(HTMLText.escaped($0))</li>\n" }.joined())</ul>\n"
         }
         return text
-    }
-}
-
-/// A word as a shell's command line has it.
-enum ShellWord {
-    static func quoted(_ text: String) -> String {
-        let isPlain =
-            text.utf8.allSatisfy {
-                ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || "_-./,:@+=".utf8.contains($0)
-            } && !text.isEmpty
-        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 }

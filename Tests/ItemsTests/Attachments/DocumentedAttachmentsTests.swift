@@ -38,23 +38,13 @@ struct DocumentedAttachmentsTests {
         try store.saveChanges()
         // Page ends.
 
-        let page = try Self.text("docs/embedding.md", after: "## Items and their files without Lua\n", until: "\n## ")
-        let output = try Self.between("```text\n", "```", in: page)
+        let page = try DocumentedText.file(
+            "docs/embedding.md", after: "## Items and their files without Lua\n", until: "\n## ")
+        let output = try DocumentedText.between("```text\n", "```", in: page)
         #expect(printed.joined(separator: "\n") + "\n" == output)
-        let own = try Self.text(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
+        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
         let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
-        let swift = try Self.between("```swift\n", "```", in: page)
+        let swift = try DocumentedText.between("```swift\n", "```", in: page)
         #expect("import Items\n\n" + code == swift)
-    }
-
-    private static func text(_ path: String, after start: String, until end: String) throws -> String {
-        let absolute = path.hasPrefix("/") ? path : "\(Project.root)/\(path)"
-        return try between(start, end, in: String(contentsOfFile: absolute, encoding: .utf8))
-    }
-
-    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
-        let first = try #require(text.range(of: start))
-        let last = try #require(text.range(of: end, range: first.upperBound..<text.endIndex))
-        return String(text[first.upperBound..<last.lowerBound])
     }
 }

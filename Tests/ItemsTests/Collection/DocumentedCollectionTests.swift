@@ -63,31 +63,23 @@ struct DocumentedCollectionTests {
         print(try await films.count(), try await database.save())
         // Page ends.
 
-        let page = try Self.between("## Models in a collection\n", "\n## ", in: Self.text("docs/embedding.md"))
-        let own = try Self.text(#filePath)
-        let declarations = try Self.between("// Declarations begin.\n", "// Declarations end.", in: own)
-        let body = try Self.between("// Page begins.\n", "        // Page ends.", in: own)
+        let page = try DocumentedText.between(
+            "## Models in a collection\n", "\n## ", in: DocumentedText.file("docs/embedding.md"))
+        let own = try DocumentedText.file(#filePath)
+        let declarations = try DocumentedText.between("// Declarations begin.\n", "// Declarations end.", in: own)
+        let body = try DocumentedText.between("// Page begins.\n", "        // Page ends.", in: own)
         let code = body.replacing("\n        ", with: "\n").dropFirst(8)
         #expect(
-            try Self.between("```swift\n", "```", in: page)
+            try DocumentedText.between("```swift\n", "```", in: page)
                 == "import Foundation\nimport Items\n\n\(declarations)\n\(code)")
-        #expect(try Self.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")
+        #expect(try DocumentedText.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")
     }
 
     @Test("the page has the program for GRDB that Tests/Benchmarks builds")
     func peer() throws {
-        let page = try Self.between("### The same with GRDB\n", "\n## ", in: Self.text("docs/embedding.md"))
-        let program = try Self.text("Tests/Benchmarks/Collection/Sources/FilmsInGRDB/main.swift")
-        #expect(try Self.between("```swift\n", "```", in: page) == program)
-    }
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOfFile: path.hasPrefix("/") ? path : "\(Project.root)/\(path)", encoding: .utf8)
-    }
-
-    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
-        let first = try #require(text.range(of: start))
-        let last = try #require(text.range(of: end, range: first.upperBound..<text.endIndex))
-        return String(text[first.upperBound..<last.lowerBound])
+        let page = try DocumentedText.between(
+            "### The same with GRDB\n", "\n## ", in: DocumentedText.file("docs/embedding.md"))
+        let program = try DocumentedText.file("Tests/Benchmarks/Collection/Sources/FilmsInGRDB/main.swift")
+        #expect(try DocumentedText.between("```swift\n", "```", in: page) == program)
     }
 }

@@ -117,23 +117,12 @@ struct DocumentedEngineTests {
     }
 
     private static func expectPage(_ heading: String, name: String, _ printed: [String]) throws {
-        let page = try text("docs/embedding.md", after: heading, until: "\n### ")
-        let output = try between("```text\n", "```", in: page)
+        let page = try DocumentedText.file("docs/embedding.md", after: heading, until: "\n### ")
+        let output = try DocumentedText.between("```text\n", "```", in: page)
         #expect(printed.joined(separator: "\n") + "\n" == output)
-        let own = try text(#filePath, after: "// \(name) begin.\n", until: "        // \(name) end.")
+        let own = try DocumentedText.file(#filePath, after: "// \(name) begin.\n", until: "        // \(name) end.")
         let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
-        let swift = try between("```swift\n", "```", in: page)
+        let swift = try DocumentedText.between("```swift\n", "```", in: page)
         #expect("import Lua\n\n" + code == swift)
-    }
-
-    private static func text(_ path: String, after start: String, until end: String) throws -> String {
-        let absolute = path.hasPrefix("/") ? path : "\(Project.root)/\(path)"
-        return try between(start, end, in: String(contentsOfFile: absolute, encoding: .utf8))
-    }
-
-    private static func between(_ start: String, _ end: String, in text: String) throws -> String {
-        let first = try #require(text.range(of: start), "\(start) is missing")
-        let last = try #require(text.range(of: end, range: first.upperBound..<text.endIndex), "\(end) is missing")
-        return String(text[first.upperBound..<last.lowerBound])
     }
 }
