@@ -19,6 +19,8 @@ package final class ProcessSurroundings: Sendable {
     package let error: StandardStream
     /// Whether the last that was written to the terminal has ended its line.
     let endsLine = Atomic<Bool>(true)
+    /// Whether a text is drawn on the terminal that the next one erases.
+    let hasStatus = Atomic<Bool>(false)
     /// The variables; nil for the process's own.
     private let variables: Mutex<[String: String]?>
     private let signals = Mutex<Signals>(Signals())

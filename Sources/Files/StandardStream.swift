@@ -83,6 +83,25 @@ package final class StandardStream: Sendable {
 
     package func put(_ text: String) { put(Array(text.utf8)) }
 
+    /// Draws a text on a terminal that whatever is written there next erases, such as a bar: below what is there, in
+    /// place of the former one. Elsewhere nothing is written.
+    package func draw(status text: String) {
+        guard isTerminal else { return }
+        let surroundings = ProcessSurroundings.current
+        state.withLock { state in
+            _ = empty(&state)
+            let start = surroundings.endsLine.exchange(true, ordering: .relaxed) ? "\r" : "\n"
+            _ = deliver(Array("\(start)\(text)\u{1B}[K".utf8), &state)
+            surroundings.hasStatus.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Erases what ``draw(status:)`` has drawn.
+    package func eraseStatus() {
+        guard isTerminal else { return }
+        state.withLock { eraseStatus(&$0) }
+    }
+
     /// Writes what is in the buffer.
     ///
     /// - Throws: `FileError`; then it is lost.
@@ -181,11 +200,27 @@ package final class StandardStream: Sendable {
         }
         // In order with what an embedding program has printed.
         if descriptor == STDOUT_FILENO { flushC(&state) }
+        if isTerminal {
+            eraseStatus(&state)
+            if let endsLine = Self.endsLine(bytes) {
+                ProcessSurroundings.current.endsLine.store(endsLine, ordering: .relaxed)
+            }
+        }
+        return deliver(bytes, &state)
+    }
+
+    private func eraseStatus(_ state: inout State) {
+        guard ProcessSurroundings.current.hasStatus.exchange(false, ordering: .relaxed) else { return }
+        _ = deliver(Array("\r\u{1B}[K".utf8), &state)
+    }
+
+    private func deliver(_ bytes: [UInt8], _ state: inout State) -> Int32? {
+        bytes.withUnsafeBytes { deliver($0, &state) }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Int32? {
         let count = cubby_write(descriptor, bytes.baseAddress, bytes.count)
         let code = errno
-        if isTerminal, let endsLine = Self.endsLine(bytes) {
-            ProcessSurroundings.current.endsLine.store(endsLine, ordering: .relaxed)
-        }
         state.written += count
         guard count < bytes.count else { return nil }
         record(lost: bytes.count - count, code, &state)

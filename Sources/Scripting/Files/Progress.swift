@@ -53,9 +53,7 @@ package final class ProgressBar {
         let filled = Int((share * 30).rounded())
         let left = share > 0.01 ? now.seconds(since: start) * (1 - share) / share : 0
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 30 - filled)
-        output.put(
-            Array("\r\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left \u{1b}[K".utf8), toStandardError: true
-        )
+        output.draw(status: "\(label) \(bar) \(amount) · \(Int(left.rounded(.up))) s left ")
     }
 
     /// The completed and the total amount, in a stable format.
@@ -72,7 +70,7 @@ package final class ProgressBar {
     package func finish(_ output: ScriptOutput) {
         guard isDrawn else { return }
         isDrawn = false
-        output.put(Array("\r\u{1b}[K".utf8), toStandardError: true)
+        output.eraseStatus()
     }
 }
 

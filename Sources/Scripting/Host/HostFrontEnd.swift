@@ -167,6 +167,19 @@ package final class ScriptOutput: @unchecked Sendable {
         try (toStandardError ? error : output).write(bytes)
     }
 
+    /// Draws a text on the terminal that the next one there erases, such as a bar.
+    func draw(status text: String) {
+        if active?.write(Array("\r\(text)\u{1b}[K".utf8), toStandardError: true) == true { return }
+        // In order: what was printed before is above it.
+        try? output.flush()
+        error.draw(status: text)
+    }
+
+    /// Erases it.
+    func eraseStatus() {
+        if active?.write(Array("\r\u{1b}[K".utf8), toStandardError: true) != true { error.eraseStatus() }
+    }
+
     /// Writes the host's text, with data escaped.
     func put(text: String) { put(Array(VisibleText.escaped(text).utf8)) }
 

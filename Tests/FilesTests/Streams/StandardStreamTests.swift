@@ -55,6 +55,38 @@ struct StandardStreamTests {
         }
     }
 
+    @Test("a bar is drawn below what is there, and whatever follows erases it")
+    func status() throws {
+        let directory = try TemporaryDirectory()
+        let terminal = try PseudoTerminal(environment: [:], directory: directory.path) {
+            let (output, error) = (StandardStream.output, StandardStream.error)
+            output.put("a prompt: ")
+            try? output.flush()
+            error.draw(status: "one")
+            error.draw(status: "two")
+            error.put("a message\n")
+            error.put("another\n")
+            error.draw(status: "three")
+            output.put("a row\n")
+            error.draw(status: "four")
+            error.eraseStatus()
+            error.eraseStatus()
+            return StandardStream.isAtLineStart ? 0 : 1
+        }
+        #expect(try terminal.waitForExit() == .exited(0))
+        let erased = "\r\u{1B}[K"
+        #expect(
+            String(decoding: terminal.rawTranscript, as: UTF8.self)
+                == "a prompt: \r\none\u{1B}[K\rtwo\u{1B}[K\(erased)a message\r\nanother\r\n"
+                + "\rthree\u{1B}[K\(erased)a row\r\n\rfour\u{1B}[K\(erased)")
+        let file = try LimitedFile(100)
+        let stream = StandardStream(file.descriptor, "a file")
+        stream.draw(status: "five")
+        stream.eraseStatus()
+        try stream.flush()
+        #expect(file.bytes.isEmpty)
+    }
+
     @Test("a reader that has closed its pipe wants no more, and nothing is lost")
     func closedPipe() throws {
         var ends: [Int32] = [0, 0]
