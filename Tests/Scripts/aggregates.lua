@@ -72,3 +72,6 @@ print(refusal(rooms.sorted, rooms, "sum(prise)"):match("did you mean price"))
 items[1].count = 3
 print(refusal(q.counts, q, "count"):match('groupBy%("count"%)'), refusal(q.counts, q, "room", "room"):match("given twice"))
 -- expect: groupBy("count")	given twice
+-- An error shows the beginning of a long text.
+print(#refusal(q.aggregate, q, { x = ("x"):rep(1000000) }) < 1000, refusal(q.aggregate, q, { x = ("x"):rep(1000000) .. "()" }):match("999,802 more bytes"))
+-- expect: true	999,802 more bytes

@@ -160,3 +160,13 @@ print((pcall(sql, "create table t(x)")), (pcall(sql, "pragma user_version = 2"))
 -- expect: false	false	false
 print(sql.explain("select name from items where room = 'Attic'"):match("items"))
 -- expect: items
+-- What is longer than a statement is refused before it is read.
+local long = "select " .. ("1,"):rep(500000) .. "1"
+for _, call in ipairs { sql, sql.each, sql.explain } do
+    print(select(2, pcall(call, long)):match("a statement has at most 1,000,000 bytes, and this one has 1,000,008"))
+end
+-- expect: a statement has at most 1,000,000 bytes, and this one has 1,000,008
+-- expect: a statement has at most 1,000,000 bytes, and this one has 1,000,008
+-- expect: a statement has at most 1,000,000 bytes, and this one has 1,000,008
+print(select(2, pcall(sql.attach, ("a"):rep(1001), "x")):match("901 more bytes.* is not a name for a database"):sub(-28))
+-- expect: is not a name for a database

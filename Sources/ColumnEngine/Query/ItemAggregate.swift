@@ -72,13 +72,14 @@ struct ParsedAggregate {
             (self.key, self.percent) = (try store.key(key), try Self.checked(percent, "\(aggregate)"))
             return
         }
-        var trimmed = text.drop { $0.is(" ") }
-        while trimmed.last?.is(" ") == true { trimmed.removeLast() }
-        guard let open = trimmed.firstIndex(of: "("), trimmed.last == ")",
-            let name = ItemAggregate.Name(exactly: String(trimmed[..<open]))
+        // By bytes, which are looked at once: a name may be megabytes of marks.
+        var trimmed = text.utf8.drop { $0 == UInt8(ascii: " ") }
+        while trimmed.last == UInt8(ascii: " ") { trimmed.removeLast() }
+        guard let open = trimmed.firstIndex(of: UInt8(ascii: "(")), trimmed.last == UInt8(ascii: ")"),
+            let name = ItemAggregate.Name(exactly: String(Substring(trimmed[..<open])))
         else { throw Self.noFunction(text) }
         self.name = name
-        let argument = String(trimmed[trimmed.index(after: open)...].dropLast())
+        let argument = String(Substring(trimmed[trimmed.index(after: open)...].dropLast()))
         // A field may have any name.
         if name != .percentile, let field = store.fields.existing(argument) {
             key = .field(field)
@@ -110,16 +111,21 @@ struct ParsedAggregate {
         }
     }
 
+    /// The bytes of a text that its error shows.
+    private static let longestShown = 200
+
     private static func checked(_ percent: Double, _ text: String) throws(StoreError) -> Double {
         if percent >= 0, percent <= 100 { return percent }
         throw error(text, "a percentage is from 0 to 100, not \(percent)")
     }
 
     private static func error(_ text: String, _ message: String) -> StoreError {
-        StoreError(.invalidValue(field: text), "\(message), in \(text)")
+        let text = text.shortened(to: longestShown)
+        return StoreError(.invalidValue(field: text), "\(message), in \(text)")
     }
 
     private static func noFunction(_ text: String) -> StoreError {
+        let text = text.shortened(to: longestShown)
         let word = String(text.drop { $0.is(" ") }.prefix { !$0.is("(") && !$0.is(" ") })
         let known = ItemAggregate.Name.allCases
         let hint = ItemAggregate.Name.otherNames[word.lowercased()].map { ": \($0.usage) is that" }

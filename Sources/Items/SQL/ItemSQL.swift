@@ -31,6 +31,11 @@ package final class ItemSQL {
     private var depth = 0
 
     private static let depthLimit = 16
+    /// The bytes of the longest statement. What is longer is data, and to look at each of its words takes longer than a
+    /// limit of time allows.
+    private static let longest = 1_000_000
+    /// The bytes of the longest name of an attached database.
+    private static let longestName = 1_000
     static let table = "items"
 
     package init(_ store: ItemStore, _ files: any SQLFiles) { (self.store, self.files) = (store, files) }
@@ -44,7 +49,7 @@ package final class ItemSQL {
     /// - Throws: `SQLError`; errors of files.
     package func prepare(_ text: String) throws -> SQLStatement {
         let database = try database()
-        let parsed = SQLText(text)
+        let parsed = try Self.parsed(text)
         let calls = try SQLFileCalls(parsed)
         let isExplained = parsed.isWord(0, "explain")
         var (tables, remarks): ([String], [String]) = ([], [])
@@ -58,6 +63,16 @@ package final class ItemSQL {
             removeTables(tables)
             throw error
         }
+    }
+
+    private static func parsed(_ text: String) throws(SQLError) -> SQLText {
+        guard text.utf8.count <= longest else {
+            throw SQLError(
+                .limit,
+                "a statement has at most \(longest.grouped) bytes, and this one has \(text.utf8.count.grouped): read rows from a file, as csv('rows.csv') does, or pass values as parameters"
+            )
+        }
+        return SQLText(text)
     }
 
     private func prepare(
@@ -74,9 +89,9 @@ package final class ItemSQL {
 
     /// Whether a text is a whole statement, for a prompt: reads no file, and runs nothing.
     package func completeness(of text: String) -> SQLCompleteness {
-        let parsed = SQLText(text)
-        if parsed.isOpen { return .incomplete }
         do {
+            let parsed = try Self.parsed(text)
+            if parsed.isOpen { return .incomplete }
             let database = try database()
             let calls = try SQLFileCalls(parsed)
             if parsed.isSymbol(parsed.tokens.count - 1, ";") { return .complete }
@@ -101,8 +116,7 @@ package final class ItemSQL {
     /// The plans of a statement: SQLite's own, and what of it the items answer.
     package func explain(_ text: String) throws -> SQLPlan {
         let prefix = "explain query plan "
-        let parsed = SQLText(text)
-        let isPlan = parsed.isWord(0, "explain")
+        let isPlan = try Self.parsed(text).isWord(0, "explain")
         let statement = try prepare(isPlan ? text : prefix + text)
         var plan = SQLPlan()
         var depths: [Int64: Int] = [:]
@@ -379,8 +393,11 @@ extension ItemSQL {
     /// - Throws: `SQLError`; errors of the file.
     package func attach(_ name: String, _ path: String, isWritable: Bool = false) throws {
         let database = try database()
-        if ["main", "temp", Self.table].contains(name.lowercased()) || name.isEmpty || name.utf8.contains(0) {
-            throw SQLError(.failed, "\(name.quoted()) is not a name for a database: choose another one")
+        guard !name.isEmpty, name.utf8.count <= Self.longestName, !name.utf8.contains(0),
+            !["main", "temp", Self.table].contains(name.lowercased())
+        else {
+            throw SQLError(
+                .failed, "\(name.shortened(to: 100).quoted()) is not a name for a database: choose another one")
         }
         if attachedNames.contains(where: { $0.lowercased() == name.lowercased() }) {
             throw SQLError(.failed, "a database is attached as \(name) already: sql.detach(\(name.quoted())) first")
