@@ -18,7 +18,8 @@ struct SharedCommand: ParsableCommand {
             """,
         subcommands: [
             SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedStatusCommand.self,
-            SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self,
+            SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self, SharedFollowCommand.self,
+            SharedHostsCommand.self, SharedRenameCommand.self, SharedDropCommand.self,
         ])
 }
 

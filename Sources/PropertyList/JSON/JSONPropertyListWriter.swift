@@ -7,19 +7,15 @@ internal import CPlatform
 /// one more `$` in front. A text that is not Unicode keeps its half of a surrogate pair as `\ud83d`.
 struct JSONPropertyListWriter {
     private let reader: BinaryPropertyListReader
-    private var out = JSONText()
+    private var out: JSONText
     private var budget: TextBudget
 
-    static func encode(_ reader: BinaryPropertyListReader) throws(PropertyListError) -> [UInt8] {
-        var writer = JSONPropertyListWriter(reader: reader)
+    static func encode(
+        _ reader: BinaryPropertyListReader, _ layout: JSONText.Layout
+    ) throws(PropertyListError) -> [UInt8] {
+        var writer = JSONPropertyListWriter(reader: reader, out: JSONText(layout), budget: TextBudget(reader))
         try writer.write(reader.topObject, level: 0)
-        writer.out.append("\n")
         return writer.out.bytes
-    }
-
-    private init(reader: BinaryPropertyListReader) {
-        self.reader = reader
-        budget = TextBudget(reader)
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -83,7 +79,19 @@ extension BinaryPropertyListReader {
     /// and other kinds that JSON lacks.
     ///
     /// - Throws: `writeInvalid` for nesting beyond the limits.
-    package func json() throws(PropertyListError) -> [UInt8] { try JSONPropertyListWriter.encode(self) }
+    package func json() throws(PropertyListError) -> [UInt8] {
+        try JSONPropertyListWriter.encode(self, .lines) + [UInt8(ascii: "\n")]
+    }
+}
+
+extension PropertyListValue {
+    /// The value as JSON on one line without loss, in the forms of a property list that is converted to JSON:
+    /// `{"$date": …}`, `{"$data": …}`, `{"$real": "nan"}`.
+    ///
+    /// - Throws: `writeInvalid` for nesting beyond the limits.
+    package func losslessJSON() throws(PropertyListError) -> [UInt8] {
+        try JSONPropertyListWriter.encode(BinaryPropertyListReader(encoded(as: .binary)), .compact)
+    }
 }
 
 /// Writes a value as JSON for other programs: dates in ISO 8601, data in Base64, keys sorted.

@@ -70,9 +70,17 @@ extension SharedCollection {
     }
 
     /// The channel for notifications of commits.
-    var channel: String {
-        let digits = Array("0123456789abcdef")
-        return "cubby_" + String(epoch.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    var channel: String { Self.channel(of: epoch) }
+
+    /// The channel of a collection's history.
+    static func channel(of epoch: [UInt8]) -> String { "cubby_" + epoch.hexadecimal }
+}
+
+extension [UInt8] {
+    /// The bytes as pairs of hexadecimal digits.
+    var hexadecimal: String {
+        let digits = Array<UInt8>("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
 

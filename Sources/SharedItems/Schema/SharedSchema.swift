@@ -114,7 +114,7 @@ public enum SharedSchema {
         )
     }
 
-    private static func asOwner<Value>(
+    static func asOwner<Value>(
         _ address: SharedAddress, _ body: (PostgresConnection) throws(PostgresError) -> Value
     ) throws(SharedError) -> Value {
         do throws(PostgresError) {

@@ -1,0 +1,90 @@
+import ArgumentParser
+import SharedItems
+
+/// `cubby shared hosts URL`: the hosts that have used a collection.
+struct SharedHostsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hosts", abstract: "List the hosts that have used a collection, or forget one, as the owner.",
+        discussion: "What a forgotten host committed stays. One that connects again is listed again.")
+
+    @Option(
+        help: ArgumentHelp("Remove the hosts of this name, or of this beginning of an identifier.", valueName: "host"))
+    var forget: String?
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            if let forget {
+                let count = try SharedOwnership.forget(forget, address)
+                if count > 0 { return Report.line("forgot \(count.counted("host")) named \(forget)") }
+            }
+            let hosts = try SharedOwnership.hosts(address)
+            if let forget {
+                let hint = NearestNames.hint(for: forget, among: hosts.map(\.name))
+                throw SharedError(.unusable, "the collection has no host \(forget.quoted())\(hint)")
+            }
+            for line in hosts.map(Self.pair).alignedLines { Report.line(line) }
+            if hosts.isEmpty { Report.line("no host has used the collection") }
+        }
+    }
+
+    private static func pair(_ host: SharedOwnership.Host) -> (String, String) {
+        (
+            "\(host.identifier)  \(VisibleText.line(host.name))",
+            "connected \(host.connected), \(host.commits.counted("commit"))"
+        )
+    }
+}
+
+/// `cubby shared rename URL NAME`: gives a collection another name.
+struct SharedRenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename", abstract: "Give a collection another name, as its owner.",
+        discussion: "Its hosts keep their items and their queue, and are started with the new address.")
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    @Argument(help: ArgumentHelp("The new name.", valueName: "name"))
+    var name: String
+
+    func validate() throws {
+        guard !name.isEmpty, name.utf8.count <= 1000 else { throw ValidationError("A name has 1 to 1,000 bytes.") }
+    }
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            try SharedOwnership.rename(address, to: name)
+            Report.line("the collection \(address.collection) is now \(name): hosts use it by that name")
+        }
+    }
+}
+
+/// `cubby shared drop URL`: removes a collection.
+struct SharedDropCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop", abstract: "Remove a collection with all that it has, as its owner.",
+        discussion: "Without --yes it only says what would be removed. cubby shared pull keeps a copy.")
+
+    @Flag(help: "Remove it.")
+    var yes = false
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let contents = try SharedOwnership.contents(address)
+            let what =
+                "\(contents.items.counted("item")), \(contents.pictures.counted("picture")), \(contents.commits.counted("commit")), used by \(contents.hosts.counted("host"))"
+            guard yes else {
+                return Report.line(
+                    "the collection \(address.collection) has \(what); --yes removes it, with no way back")
+            }
+            try SharedOwnership.drop(address)
+            Report.line("removed the collection \(address.collection): \(what)")
+        }
+    }
+}

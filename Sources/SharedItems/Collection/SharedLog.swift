@@ -1,0 +1,271 @@
+package import ColumnEngine
+package import ItemArchive
+package import PropertyList
+
+/// The commits of a shared collection, one after the other, for a program that follows it. It is not a host: it keeps no
+/// items, changes nothing, and the collection does not list it.
+///
+///     let log = try SharedLog(address, after: 41)
+///     while true {
+///         for commit in try log.next() { … }  // The commits from revision 42 on
+///         try log.wait(seconds: 60)
+///     }
+///
+/// The revision of the last commit taken is where another reader goes on. One thread owns it.
+package final class SharedLog {
+    /// One commit: what a host changed in one step.
+    package struct Commit: Sendable {
+        /// Its number: each commit of a collection has the one before plus 1.
+        package let revision: UInt64
+        /// The name of the host; empty for one that was forgotten.
+        package let host: String
+        /// When the server made it: ISO 8601 in UTC, with microseconds.
+        package let moment: String
+        /// Its changes, in order.
+        package let changes: [RecordChange]
+    }
+
+    private let address: SharedAddress
+    private let schema: ItemSchema
+    private let waiter: any PostgresWaiter
+    private var connection: PostgresConnection?
+    /// The collection's number in the tables.
+    private var number: Int32 = 0
+    private var epoch: [UInt8] = []
+    /// The revision of the last commit taken.
+    package private(set) var revision: UInt64
+    /// The log has the commits after this revision.
+    package private(set) var floor: UInt64 = 0
+
+    /// The most commits, and the most bytes of their records but for the first, that are read at once.
+    private static let (mostCommits, mostBytes) = (1000, 16 << 20)
+
+    /// Connects, and finds the collection.
+    ///
+    /// - Parameters:
+    ///   - address: the collection's address.
+    ///   - revision: the commit before the first one to take; nil for the beginning of the log.
+    ///   - schema: the fields of every item.
+    ///   - waiter: waits for the socket.
+    /// - Throws: ``SharedError``: `unusable` when the log lacks the next commit.
+    package init(
+        _ address: SharedAddress, after revision: UInt64? = nil, schema: ItemSchema = .household,
+        waiter: any PostgresWaiter = BlockingWaiter()
+    ) throws(SharedError) {
+        (self.address, self.schema, self.waiter) = (address, schema, waiter)
+        self.revision = revision ?? 0
+        let head = try asking { (_) throws(PostgresError) in
+            guard let connection else { throw PostgresError(.disconnected, "there is no connection") }
+            return try connection.run("select head from cubby.collection where id = $1", [.int4(number)]).revision(0, 0)
+        }
+        self.revision = revision ?? floor
+        if self.revision < floor {
+            throw SharedError(
+                .unusable,
+                "the log begins after revision \(floor), and the commits after \(self.revision) are gone: take the items with "
+                    + "cubby shared pull, then follow without --after")
+        }
+        if self.revision > head {
+            throw SharedError(
+                .unusable,
+                "the collection is at revision \(head), and \(self.revision) is not there: it was restored, or the revision is "
+                    + "of another collection")
+        }
+    }
+
+    deinit { connection?.close() }
+
+    /// Whether there is a connection; ``next()`` and ``wait(seconds:)`` make a new one.
+    package var isConnected: Bool { connection?.isOpen == true }
+
+    // MARK: Commits
+
+    /// Reads the next commits, at most 1,000.
+    ///
+    /// - Returns: the commits in order; empty when there are none yet.
+    /// - Throws: ``SharedError``: `disconnected`, after which a further call connects again; `unusable` for a commit that is
+    ///   damaged or missing. The commits before such a one are returned first.
+    package func next() throws(SharedError) -> [Commit] {
+        let rows = try asking { (connection) throws(PostgresError) in
+            try connection.run(
+                """
+                select revision, name, at, record from (
+                    select l.revision, coalesce(h.name, '') as name,
+                        to_char(l.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, l.record,
+                        sum(octet_length(l.record)) over (order by l.revision) - octet_length(l.record) as bytes
+                    from (select * from cubby.log where collection = $1 and revision > $2
+                        order by revision limit \(Self.mostCommits)) as l
+                    left join cubby.host h on h.collection = l.collection and h.id = l.host) as n
+                where bytes <= \(Self.mostBytes) order by revision
+                """, [.int4(number), .int8(Int64(clamping: revision))], isPrepared: true, isLarge: true)
+        }
+        var commits: [Commit] = []
+        for row in 0..<rows.rowCount {
+            do {
+                let found = try rows.revision(row, 0)
+                guard found == revision + 1 else {
+                    throw SharedError(.unusable, "revision \(revision + 1) is missing in the collection's log")
+                }
+                commits.append(
+                    Commit(
+                        revision: found, host: try rows.text(row, 1), moment: try rows.text(row, 2),
+                        changes: try changes(rows.bytes(row, 3) ?? [], found)))
+                revision = found
+            } catch {
+                // Those before it are intact, and come first.
+                if !commits.isEmpty { break }
+                throw (error as? SharedError) ?? SharedError(.unusable, "\(error)")
+            }
+        }
+        return commits
+    }
+
+    private func changes(_ record: [UInt8], _ revision: UInt64) throws(SharedError) -> [RecordChange] {
+        do throws(StoreError) {
+            return try record.withBytes { (bytes) throws(StoreError) in
+                try RecordChange.changes(of: try RecordChecksum.opened(bytes), schema)
+            }
+        } catch {
+            throw SharedError(
+                .unusable,
+                "revision \(revision) of the collection's log is damaged (\(error.message)): follow with --after \(revision) to "
+                    + "leave it out")
+        }
+    }
+
+    /// Waits until there may be a further commit.
+    ///
+    /// - Parameter seconds: the longest wait.
+    /// - Throws: ``SharedError``: `disconnected`.
+    package func wait(seconds: Double) throws(SharedError) {
+        try asking { (connection) throws(PostgresError) in
+            // libpq takes notifications whenever it reads: those that came with an answer are not in the socket any more.
+            guard try connection.takeNotifications().isEmpty, let descriptor = connection.descriptor else { return }
+            if try waiter.wait(for: descriptor, isWriting: false, seconds: seconds) {
+                _ = try connection.takeNotifications()
+            }
+        }
+    }
+
+    // MARK: The connection
+
+    private func asking<Value>(
+        _ body: (PostgresConnection) throws(PostgresError) -> Value
+    ) throws(SharedError) -> Value {
+        do throws(PostgresError) { return try body(reached()) } catch {
+            if connection?.isOpen != true { connection = nil }
+            throw SharedError(error, address)
+        }
+    }
+
+    private func reached() throws(PostgresError) -> PostgresConnection {
+        if let connection, connection.isOpen { return connection }
+        let connection = try PostgresConnection(address, waiter: waiter)
+        try SharedSchema.checkServer(connection)
+        guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
+        try SharedSchema.checkFormat(connection)
+        let rows = try connection.run(
+            "select id, floor, epoch from cubby.collection where name = $1", [.text(address.collection)])
+        guard rows.rowCount == 1, let found = try rows.bytes(0, 2) else {
+            throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
+        }
+        if !epoch.isEmpty, found != epoch {
+            throw PostgresError(
+                .otherHistory,
+                "the collection on the server has another history than the one that was followed: it was restored, or made anew"
+            )
+        }
+        (number, epoch) = (Int32(clamping: try rows.number(0, 0)), found)
+        floor = try rows.revision(0, 1)
+        try connection.runScript("listen \(SharedCollection.channel(of: found))")
+        self.connection = connection
+        return connection
+    }
+}
+
+extension SharedLog.Commit {
+    /// The commit as one line of JSON: `revision`, `host`, `at`, and `changes`, each with its `change` and `itemKey`.
+    ///
+    /// | change | further entries |
+    /// | --- | --- |
+    /// | `insert` | `fields`, `rank` |
+    /// | `set` | `field`, `value` |
+    /// | `unset` | `field` |
+    /// | `move` | `rank` |
+    /// | `remove` | |
+    /// | `declare` | `fields`, all that is declared from then on, in order; it has no `itemKey` |
+    ///
+    /// Values have the forms of `PropertyListValue.losslessJSON()`. The items stand in the order of their ranks, compared as
+    /// texts, and then of their keys.
+    package var line: [UInt8] {
+        get throws(PropertyListError) {
+            var ranks: NameTable<[UInt8]> = [:]
+            for case .rank(let key, let rank) in changes { ranks[key] = rank }
+            var inserted: NameSet = []
+            var line = LogLine(revision, host, moment)
+            for change in changes {
+                switch change {
+                case .insert(let key, let fields, _):
+                    inserted.insert(key)
+                    try line.add(
+                        "insert", key, ["fields": .fields(fields), "rank": .string((ranks[key] ?? []).hexadecimal)])
+                case .remove(let key): try line.add("remove", key)
+                case .set(let key, let field, let value?):
+                    try line.add("set", key, ["field": .string(field), "value": value])
+                case .set(let key, let field, nil): try line.add("unset", key, ["field": .string(field)])
+                case .rank(let key, let rank):
+                    if !inserted.contains(key) { try line.add("move", key, ["rank": .string(rank.hexadecimal)]) }
+                case .declare(let declarations): try line.add("declare", nil, ["fields": declarations.record])
+                // The log has ranks instead of positions.
+                case .move: continue
+                }
+            }
+            return line.ended
+        }
+    }
+}
+
+/// The line of a commit, while it is written.
+private struct LogLine {
+    private var text = JSONText(.compact)
+    private var isFirst = true
+
+    init(_ revision: UInt64, _ host: String, _ moment: String) {
+        text.append("{")
+        for (place, (key, value)) in [
+            ("revision", "\(revision)"), ("host", JSONText.quoted(host)), ("at", JSONText.quoted(moment)),
+        ]
+        .enumerated() {
+            text.next(1, isFirst: place == 0)
+            text.key(key)
+            text.append(value)
+        }
+        text.next(1, isFirst: false)
+        text.key("changes")
+        text.append("[")
+    }
+
+    mutating func add(
+        _ change: String, _ key: String?, _ entries: KeyValuePairs<String, PropertyListValue> = [:]
+    ) throws(PropertyListError) {
+        text.next(2, isFirst: isFirst)
+        isFirst = false
+        text.append("{")
+        text.key("change")
+        text.append(JSONText.quoted(change))
+        if let key {
+            text.next(3, isFirst: false)
+            text.key("itemKey")
+            text.append(JSONText.quoted(key))
+        }
+        for (name, value) in entries {
+            text.next(3, isFirst: false)
+            text.key(name)
+            text.append(json: try value.losslessJSON())
+        }
+        text.append("}")
+    }
+
+    /// The line with its end.
+    var ended: [UInt8] { text.bytes + Array("]}\n".utf8) }
+}

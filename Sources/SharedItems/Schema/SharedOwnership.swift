@@ -1,0 +1,125 @@
+/// What the owner of a shared collection does with it as a whole.
+package enum SharedOwnership {
+    /// A host that has used a collection.
+    package struct Host: Sendable, Hashable {
+        package let name: String
+        /// The beginning of its identifier, which tells hosts of one name apart.
+        package let identifier: String
+        /// When it connected last, as the server writes it.
+        package let connected: String
+        /// The commits that it made, of those that the log has.
+        package let commits: Int
+    }
+
+    /// What a collection has.
+    package struct Contents: Sendable, Hashable {
+        package let items: Int
+        package let pictures: Int
+        package let commits: Int
+        package let hosts: Int
+    }
+
+    /// The hosts of a collection, the one that connected last first.
+    ///
+    /// - Throws: ``SharedError``.
+    package static func hosts(_ address: SharedAddress) throws(SharedError) -> [Host] {
+        try withCollection(address) { (connection, number) throws(PostgresError) in
+            let rows = try connection.run(
+                "select h.name, left(h.id::text, 8), date_trunc('second', h.connected_at)::text, "
+                    + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
+                    + "from cubby.host h where h.collection = $1 order by h.connected_at desc", [.int4(number)])
+            var hosts: [Host] = []
+            for row in 0..<rows.rowCount {
+                hosts.append(
+                    Host(
+                        name: try rows.text(row, 0), identifier: try rows.text(row, 1),
+                        connected: try rows.text(row, 2), commits: Int(clamping: try rows.number(row, 3))))
+            }
+            return hosts
+        }
+    }
+
+    /// Removes hosts from the list. What they committed stays; one that connects again is listed again.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the hosts, or the beginning of an identifier as ``hosts(_:)`` has it.
+    ///   - address: the collection's address.
+    /// - Returns: how many were removed.
+    /// - Throws: ``SharedError``.
+    package static func forget(_ name: String, _ address: SharedAddress) throws(SharedError) -> Int {
+        try withCollection(address) { (connection, number) throws(PostgresError) in
+            try connection.run(
+                "delete from cubby.host h where h.collection = $1 and (h.name = $2 or left(h.id::text, 8) = $2) "
+                    + "returning h.id", [.int4(number), .text(name)]
+            ).rowCount
+        }
+    }
+
+    /// Gives a collection another name. Its hosts keep what they have, and find it by an address with that name.
+    ///
+    /// - Throws: ``SharedError``: `unusable` when another collection has the name.
+    package static func rename(_ address: SharedAddress, to name: String) throws(SharedError) {
+        try withCollection(address) { (connection, number) throws(PostgresError) in
+            let isTaken = try connection.run("select from cubby.collection where name = $1", [.text(name)]).rowCount > 0
+            if isTaken {
+                throw PostgresError(.unusable, "there is a collection \"\(name)\" already: choose another name")
+            }
+            try connection.run(
+                "update cubby.collection set name = $2 where id = $1", [.int4(number), .text(name)])
+        }
+    }
+
+    /// Counts what a collection has.
+    ///
+    /// - Throws: ``SharedError``.
+    package static func contents(_ address: SharedAddress) throws(SharedError) -> Contents {
+        try withCollection(address) { (connection, number) throws(PostgresError) in
+            let counts = try connection.run(
+                "select (select count(*) from cubby.item where collection = $1), "
+                    + "(select count(*) from cubby.picture where collection = $1 and gone is null), "
+                    + "(select count(*) from cubby.log where collection = $1), "
+                    + "(select count(*) from cubby.host where collection = $1)", [.int4(number)])
+            return Contents(
+                items: Int(clamping: try counts.number(0, 0)), pictures: Int(clamping: try counts.number(0, 1)),
+                commits: Int(clamping: try counts.number(0, 2)), hosts: Int(clamping: try counts.number(0, 3)))
+        }
+    }
+
+    /// Removes a collection with its items, pictures, log and hosts: all of it or nothing.
+    ///
+    /// - Throws: ``SharedError``.
+    package static func drop(_ address: SharedAddress) throws(SharedError) {
+        try withCollection(address) { (connection, number) throws(PostgresError) in
+            // The collection's row first: a host's commit waits for it, and then finds that it is gone.
+            try connection.runScript(
+                """
+                begin;
+                select from cubby.collection where id = \(number) for update;
+                delete from cubby.item where collection = \(number);
+                delete from cubby.picture where collection = \(number);
+                delete from cubby.log where collection = \(number);
+                delete from cubby.host where collection = \(number);
+                delete from cubby.declaration where collection = \(number);
+                delete from cubby.collection where id = \(number);
+                commit;
+                """)
+        }
+    }
+
+    private static func withCollection<Value>(
+        _ address: SharedAddress, _ body: (PostgresConnection, Int32) throws(PostgresError) -> Value
+    ) throws(SharedError) -> Value {
+        try SharedSchema.asOwner(address) { (connection) throws(PostgresError) in
+            guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
+            try SharedSchema.checkFormat(connection)
+            let found = try connection.run(
+                "select id from cubby.collection where name = $1", [.text(address.collection)])
+            guard found.rowCount == 1 else {
+                throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
+            }
+            // Hosts may have many items and commits.
+            connection.timeLimit = 3600
+            return try body(connection, Int32(clamping: try found.number(0, 0)))
+        }
+    }
+}
