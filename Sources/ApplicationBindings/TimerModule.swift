@@ -3,6 +3,7 @@ import Logging
 import Lua
 package import Scripting
 import TimeZones
+import Wording
 
 /// `timer`: delayed functions, and waiting.
 package enum TimerModule: ScriptModule {
@@ -116,7 +117,8 @@ package enum TimerModule: ScriptModule {
             example: "local t = timer.at(\"02:30\", \"Europe/Berlin\", function() items:saveChanges() end) t:cancel()"
         ) { [unowned host] (text: String, place: LuaEither<String, LuaFunction>, handler: LuaFunction?) in
             guard let time = timeOfDay(text) else {
-                throw LuaMismatch("a time of day from 00:00 to 23:59:59 expected, got '\(text)'", argument: "time")
+                throw LuaMismatch(
+                    "a time of day from 00:00 to 23:59:59 expected, got '\(text.shortened(to: 100))'", argument: "time")
             }
             let (zone, function): (String, LuaFunction)
             switch (place, handler) {
@@ -140,6 +142,7 @@ package enum TimerModule: ScriptModule {
 
     /// Seconds after midnight of `HH:MM` or `HH:MM:SS`; nil for another text.
     private static func timeOfDay(_ text: String) -> Int? {
+        guard text.utf8.count <= "23:59:59".utf8.count else { return nil }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3 else { return nil }
         var seconds = 0

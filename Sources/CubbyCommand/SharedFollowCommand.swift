@@ -1,6 +1,7 @@
 import ArgumentParser
 import Files
 import Glibc
+import Items
 import PropertyList
 import SharedItems
 
@@ -32,7 +33,7 @@ struct SharedFollowCommand: ParsableCommand {
 
     func run() throws {
         try SharedArgument.using(url) { (address) throws(SharedError) in
-            let log = try SharedLog(address, after: after)
+            let log = try SharedLog(address, after: after, schema: .household)
             if after == nil, log.floor > 0 {
                 CommandFailure.say(
                     "the log begins after revision \(log.floor): cubby shared pull has the items of before")

@@ -44,6 +44,10 @@ package struct HTTPField: Sendable, Hashable {
 
     /// Why a script may not send it; nil if it may.
     package var objection: String? {
+        if name.utf8.count > Self.longestName {
+            let most = Self.longestName.grouped
+            return "the name of a header has at most \(most) bytes, got \(name.shortened(to: 100).quoted())"
+        }
         let isToken =
             !name.utf8.isEmpty
             && name.utf8.allSatisfy {
@@ -56,6 +60,7 @@ package struct HTTPField: Sendable, Hashable {
         return Self.reserved.contains(Self.small(name)) ? "the header \(name) is the client's own" : nil
     }
 
+    private static let longestName = 1000
     private static let reserved: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer",
         "proxy-authorization", "proxy-connection",

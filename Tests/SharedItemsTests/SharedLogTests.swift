@@ -22,7 +22,7 @@ struct SharedLogTests {
     @Test("each commit comes once, in order, with all of its changes")
     func commits() throws {
         let address = try cluster.newCollection("follow")
-        let log = try SharedLog(address)
+        let log = try SharedLog(address, schema: .household)
         #expect(try log.next().isEmpty)
         let store = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
         try store.createItem(ItemFields(name: "vase", itemKey: "k", custom: ["height": .integer(3)]))
@@ -65,7 +65,7 @@ struct SharedLogTests {
         ]
         try store.createItem(ItemFields(name: "vase", itemKey: "k", custom: values))
         try store.commit()
-        let commit = try #require(try SharedLog(address).next().first)
+        let commit = try #require(try SharedLog(address, schema: .household).next().first)
         let bytes = try commit.line
         #expect(bytes.filter { $0 == 0x0A }.count == 1 && bytes.last == 0x0A)
         let fields = try #require(
@@ -85,7 +85,7 @@ struct SharedLogTests {
             try store.createItem(ItemFields(name: "\(number)"))
             try store.commit()
         }
-        let log = try SharedLog(address, after: 3)
+        let log = try SharedLog(address, after: 3, schema: .household)
         #expect(try log.next().map(\.revision) == [4, 5])
         try store.createItem(ItemFields(name: "late"))
         try store.commit()
@@ -106,7 +106,7 @@ struct SharedLogTests {
             }
         }
         #expect(taken == [7])
-        let ahead = #expect(throws: SharedError.self) { try SharedLog(address, after: 8) }
+        let ahead = #expect(throws: SharedError.self) { try SharedLog(address, after: 8, schema: .household) }
         #expect(ahead?.code == .unusable)
     }
 
@@ -121,16 +121,16 @@ struct SharedLogTests {
         try cluster.connect().runScript(
             "update cubby.log l set record = '\\x00112233445566778899' from cubby.collection c "
                 + "where c.id = l.collection and c.name = 'holes' and l.revision = 2")
-        let log = try SharedLog(address)
+        let log = try SharedLog(address, schema: .household)
         #expect(try log.next().map(\.revision) == [1])
         let error = #expect(throws: SharedError.self) { try log.next() }
         #expect(error?.message.contains("revision 2 of the collection's log is damaged") == true)
-        #expect(try SharedLog(address, after: 2).next().map(\.revision) == [3])
+        #expect(try SharedLog(address, after: 2, schema: .household).next().map(\.revision) == [3])
         try cluster.connect().runScript(
             "update cubby.collection set floor = 2 where name = 'holes'; delete from cubby.log l using cubby.collection c "
                 + "where c.id = l.collection and c.name = 'holes' and l.revision <= 2")
-        #expect(try SharedLog(address).next().map(\.revision) == [3])
-        let gone = #expect(throws: SharedError.self) { try SharedLog(address, after: 1) }
+        #expect(try SharedLog(address, schema: .household).next().map(\.revision) == [3])
+        let gone = #expect(throws: SharedError.self) { try SharedLog(address, after: 1, schema: .household) }
         #expect(gone?.message.contains("the log begins after revision 2") == true)
     }
 
@@ -148,7 +148,7 @@ struct SharedLogTests {
         #expect(try SharedOwnership.forget("nobody", address) == 0)
         #expect(try SharedOwnership.forget("desk", address) == 1)
         #expect(try SharedOwnership.hosts(address).isEmpty)
-        #expect(try SharedLog(address).next().map(\.host) == [""])
+        #expect(try SharedLog(address, schema: .household).next().map(\.host) == [""])
 
         #expect(throws: SharedError.self) { try SharedOwnership.rename(address, to: "other") }
         try SharedOwnership.rename(address, to: "renamed")

@@ -281,7 +281,8 @@ class Trial:
         path = os.path.join(folder, "call.lua")
         with open(path, "w", encoding="utf-8") as file:
             file.write(script(call))
-        options = ["--memory-limit", str(MEMORY_LIMIT), "--allow-read", self.files]
+        # A background task has its own time behind the script's.
+        options = ["--memory-limit", str(MEMORY_LIMIT), "--grace", "0", "--allow-read", self.files]
         if limit:
             options += ["--time-limit", str(limit)]
         process = subprocess.Popen(

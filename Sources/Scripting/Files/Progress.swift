@@ -22,7 +22,7 @@ package final class ProgressBar {
 
     package init(total: Int64, label: String, unit: Unit = .steps) {
         self.total = total
-        self.label = VisibleText.line(label)
+        self.label = VisibleText.line(label.shortened(to: 200))
         self.unit = unit
     }
 

@@ -1,11 +1,12 @@
 package import ColumnEngine
+import Files
 package import ItemArchive
-package import PropertyList
+import PropertyList
 
 /// The commits of a shared collection, one after the other, for a program that follows it. It is not a host: it keeps no
 /// items, changes nothing, and the collection does not list it.
 ///
-///     let log = try SharedLog(address, after: 41)
+///     let log = try SharedLog(address, after: 41, schema: .household)
 ///     while true {
 ///         for commit in try log.next() { … }  // The commits from revision 42 on
 ///         try log.wait(seconds: 60)
@@ -49,7 +50,7 @@ package final class SharedLog {
     ///   - waiter: waits for the socket.
     /// - Throws: ``SharedError``: `unusable` when the log lacks the next commit.
     package init(
-        _ address: SharedAddress, after revision: UInt64? = nil, schema: ItemSchema = .household,
+        _ address: SharedAddress, after revision: UInt64? = nil, schema: ItemSchema,
         waiter: any PostgresWaiter = BlockingWaiter()
     ) throws(SharedError) {
         (self.address, self.schema, self.waiter) = (address, schema, waiter)

@@ -308,6 +308,7 @@ struct HTTPModuleTests {
             ("http.post('http://a', { headers = { ['a\\nb'] = 'x' } })", "the name of a header"),
             ("http.post('http://a', { headers = { a = 'x\\r\\ny: z' } })", "line break"),
             ("http.post('http://a', { headers = { Host = 'x' } })", "the client's own"),
+            ("http.post('http://a', { headers = { [('x'):rep(1001)] = 'x' } })", "at most 1,000 bytes"),
             ("http.post('http://a', { json = print })", "json"),
             ("http.post('http://a', { form = { a = print } })", "a text"),
         ] {
