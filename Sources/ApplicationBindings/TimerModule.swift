@@ -3,7 +3,6 @@ import Logging
 import Lua
 package import Scripting
 import TimeZones
-import Wording
 
 /// `timer`: delayed functions, and waiting.
 package enum TimerModule: ScriptModule {
