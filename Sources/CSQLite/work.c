@@ -17,7 +17,7 @@ static _Thread_local struct csqlite_work_state work;
 static _Thread_local uint64_t spent;
 static _Thread_local int64_t allocated;
 
-/* The bytes in use of what was allocated on the thread. */
+/* The bytes in use of what was allocated on the thread, and of what the host holds for its statements. */
 static _Thread_local int64_t used;
 
 struct csqlite_work_state csqlite_begin_work(enum csqlite_work kind, int64_t largest, int counts_all) {
@@ -93,6 +93,13 @@ static void *reallocate(void *memory, int size) {
 static void release(void *memory) {
     used -= real.xSize(memory);
     real.xFree(memory);
+}
+
+int csqlite_count_memory(int64_t bytes) {
+    int64_t sum = (used > 0 ? used : 0) + bytes;
+    if (bytes > 0 && sum > cubby_work_capacity()) return 0;
+    used += bytes;
+    return 1;
 }
 
 void csqlite_limit_memory(const struct csqlite_library *library) {

@@ -65,6 +65,11 @@ typedef void (*csqlite_destructor)(void *_Nullable);
         void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
         void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
         void (*_Nullable)(sqlite3_context *_Nonnull), void (*_Nullable)(void *_Nullable))) \
+    F(int, sqlite3_create_window_function, (sqlite3 *_Nonnull, const char *_Nonnull, int, int, void *_Nullable, \
+        void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
+        void (*_Nullable)(sqlite3_context *_Nonnull), void (*_Nullable)(sqlite3_context *_Nonnull), \
+        void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
+        void (*_Nullable)(void *_Nullable))) \
     F(void *_Nullable, sqlite3_user_data, (sqlite3_context *_Nonnull)) \
     F(void *_Nullable, sqlite3_aggregate_context, (sqlite3_context *_Nonnull, int)) \
     F(sqlite3 *_Nonnull, sqlite3_context_db_handle, (sqlite3_context *_Nonnull)) \
@@ -109,6 +114,7 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(int, sqlite3_error_offset, (sqlite3 *_Nonnull)) \
     F(int, sqlite3_vtab_distinct, (sqlite3_index_info *_Nonnull)) \
     F(int, sqlite3_vtab_in, (sqlite3_index_info *_Nonnull, int, int)) \
+    F(int, sqlite3_vtab_rhs_value, (sqlite3_index_info *_Nonnull, int, sqlite3_value *_Nullable *_Nonnull)) \
     F(int, sqlite3_vtab_in_first, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull)) \
     F(int, sqlite3_vtab_in_next, (sqlite3_value *_Nonnull, sqlite3_value *_Nullable *_Nonnull))
 
@@ -195,6 +201,10 @@ enum csqlite_denial {
     CSQLITE_DENIED_FUNCTION,
 };
 enum csqlite_denial csqlite_denial_kind(const csqlite_database *_Nonnull database);
+
+/* Counts bytes that the host holds for statements with SQLite's own on this thread, against what the thread's work may use: 0 if
+ * they are too many, and none are counted. A negative number gives bytes back. */
+int csqlite_count_memory(int64_t bytes);
 
 /* Closes the database. Its statements must be finalized, except those of SQLite's own virtual tables. */
 void csqlite_close(csqlite_database *_Nullable database);

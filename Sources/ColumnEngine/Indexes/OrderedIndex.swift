@@ -9,7 +9,7 @@ import PropertyList
 package final class OrderedIndex {
     package let field: ItemField
     /// Unchecked: the store owns its indexes, and a query that uses one retains the store.
-    private unowned(unsafe) let store: ColumnStore
+    unowned(unsafe) let store: ColumnStore
     // As in the store: exclusive access is not checked at run time, and no method lends one of them to other code.
 
     @exclusivity(unchecked) private var blocks = SortedBlocks<IndexEntry>()
@@ -27,6 +27,8 @@ package final class OrderedIndex {
     /// Nil for a field without a declaration, and for one that has values of other kinds.
     private var declaredKind: FieldKind?
     private let isKey: Bool
+    /// The number of entries at the last sample, and its result.
+    private var sampled = (count: 0, typical: 0.0)
     /// Whether the prefix is the whole value.
     private var isExact: Bool
     /// Whether every item has the field.
@@ -263,6 +265,21 @@ package final class OrderedIndex {
 
     /// The number of items that have the field.
     var count: Int { blocks.count }
+
+    /// The number of entries with a value as an entry chosen at random has it: for estimates, and by a sample that is taken
+    /// anew when the index has grown or shrunk by an eighth.
+    var typicalCount: Double {
+        if abs(sampled.count - count) > sampled.count / 8 || sampled.count == 0 {
+            sampled = (count, countEqualOnes())
+        }
+        return sampled.typical
+    }
+
+    /// The number of entries with the value of one of them.
+    func equalCount(_ entry: IndexEntry) -> Int {
+        let first = blocks.lowerBound { isBefore($0, entry) && !areEqual($0, entry) }.rank
+        return blocks.lowerBound { isBefore($0, entry) || areEqual($0, entry) }.rank - first
+    }
 
     package var byteCount: Int { blocks.byteCount + pending.capacity * 4 + tombstones.capacity * 16 }
 

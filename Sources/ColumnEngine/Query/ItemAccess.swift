@@ -57,29 +57,9 @@ extension ItemQuery {
         let kind = index.field == columns.table.keyField ? .text : columns.table.indexedKind(index.field)
         for constraint in constraints {
             guard let ranges = kind.ranges(constraint.relation) else { return nil }
-            found = Self.intersection(found, Self.union(ranges.map(index.ranks)))
+            found = OrderedIndex.intersection(found, index.ranks(inAny: ranges))
         }
         return found
-    }
-
-    private static func union(_ ranges: [Range<Int>]) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
-            if let last = result.last, range.lowerBound < last.upperBound {
-                result[result.count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
-            } else {
-                result.append(range)
-            }
-        }
-        return result
-    }
-
-    private static func intersection(_ first: [Range<Int>], _ second: [Range<Int>]) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for left in first {
-            for right in second where left.overlaps(right) { result.append(left.clamped(to: right)) }
-        }
-        return result
     }
 
     // MARK: By key
@@ -108,38 +88,6 @@ extension ItemQuery {
             }
         }
         return nil
-    }
-
-    /// The rows at some ranks, in the store's order.
-    func rows(_ index: OrderedIndex, _ ranges: [Range<Int>]) -> [UInt32] {
-        let count = ranges.reduce(0) { $0 + $1.count }
-        var rows: [UInt32] = []
-        rows.reserveCapacity(count)
-        let order = columns.order.slots
-        if count < order.count / 64 {
-            for range in ranges {
-                index.forEach(range) { entry in
-                    rows.append(columns.order.slot(of: entry.row))
-                    return true
-                }
-            }
-            rows.sort()
-            for place in rows.indices { rows[place] = order[Int(rows[place])] }
-            return rows
-        }
-        // So many are sorted faster by a bit set.
-        var slots = RowSet()
-        for range in ranges {
-            index.forEach(range) { entry in
-                _ = slots.insert(columns.order.slot(of: entry.row))
-                return true
-            }
-        }
-        slots.forEach { slot in
-            rows.append(order[Int(slot)])
-            return true
-        }
-        return rows
     }
 }
 

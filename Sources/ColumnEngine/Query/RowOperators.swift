@@ -51,7 +51,7 @@ final class RowScan: RowOperator {
         switch access {
         case .scan: rows = query.columns.order.isInRowOrder && !mayChange ? nil : query.columns.order.slots
         case .keys(let found): rows = found
-        case .index(let index, let ranges, _): rows = query.rows(index, ranges)
+        case .index(let index, let ranges, _): rows = index.rows(ranges)
         }
         end = rows?.count ?? query.columns.order.count
     }

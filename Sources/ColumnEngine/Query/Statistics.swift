@@ -20,6 +20,18 @@ package struct Variance {
         squares += difference * (number - mean)
     }
 
+    /// The numbers of two samples together.
+    func joined(_ other: Variance) -> Variance {
+        if count == 0 { return other }
+        if other.count == 0 { return self }
+        var all = Variance()
+        all.count = count + other.count
+        let (difference, share) = (other.mean - mean, Double(other.count) / Double(all.count))
+        all.mean = mean + difference * share
+        all.squares = squares + other.squares + difference * difference * Double(count) * share
+        return all
+    }
+
     /// The variance of what the numbers are a sample of: the divisor is their count less 1. Nil for fewer than two.
     package var ofSample: Double? { count < 2 ? nil : squares / Double(count - 1) }
 
@@ -32,8 +44,8 @@ package struct Variance {
 
 /// The numbers of a percentile: 8 bytes each.
 package struct NumberSample {
-    private var integers: [Int64] = []
-    private var reals: [Double] = []
+    private(set) var integers: [Int64] = []
+    private(set) var reals: [Double] = []
     private var hasNaN = false
 
     package init() {}
@@ -57,33 +69,23 @@ package struct NumberSample {
     ///   percentage out of range. NaN if one of them is NaN.
     /// - Throws: when the work is interrupted.
     package mutating func percentile(_ percent: Double) throws(WorkStopped) -> PropertyListValue? {
-        guard count > 0, percent >= 0, percent <= 100 else { return nil }
+        guard let rank = PercentileRank(percent, of: count) else { return nil }
         if hasNaN { return .real(.nan) }
-        let rank = percent * Double(count - 1) / 100
-        let (place, fraction) = (min(Int(rank), count - 1), rank - rank.rounded(.down))
         if reals.isEmpty {
-            let (lower, upper) = try Self.neighbours(at: place, in: &integers)
-            if fraction == 0 || lower == upper { return .integer(lower) }
-            // Half of a sum of 65 bits is rounded once.
-            if fraction == 0.5 { return .real(Double(Int128(lower) + Int128(upper)) / 2) }
-            return .real(Self.between(Double(lower), Double(upper), fraction))
+            let (lower, upper) = try Self.neighbours(at: rank.place, in: &integers)
+            return rank.value(lower, upper)
         }
-        reals += integers.lazy.map { Double($0) }
-        integers = []
-        let (lower, upper) = try Self.neighbours(at: place, in: &reals)
-        if fraction == 0 || lower == upper { return .real(lower) }
-        return .real(Self.between(lower, upper, fraction))
+        if integers.isEmpty {
+            let (lower, upper) = try Self.neighbours(at: rank.place, in: &reals)
+            return rank.value(lower, upper)
+        }
+        var all = reals + integers.lazy.map { Double($0) }
+        let (lower, upper) = try Self.neighbours(at: rank.place, in: &all)
+        return rank.value(lower, upper)
     }
 
     /// The median: ``percentile(_:)`` of 50.
     package mutating func median() throws(WorkStopped) -> PropertyListValue? { try percentile(50) }
-
-    private static func between(_ lower: Double, _ upper: Double, _ fraction: Double) -> Double {
-        let width = upper - lower
-        // Beyond all numbers for the widest pairs, each part of which is not.
-        guard width.isFinite else { return lower * (1 - fraction) + upper * fraction }
-        return fraction < 0.5 ? lower + width * fraction : upper - width * (1 - fraction)
-    }
 
     /// The number of a rank, counted from 0, and the next one; the last number has itself as the next one.
     private static func neighbours<Number: Comparable>(
@@ -115,5 +117,37 @@ package struct NumberSample {
         }
         let number = numbers[rank]
         return (number, numbers[(rank + 1)...].min() ?? number)
+    }
+}
+
+/// The rank of a percentage among numbers in order, as a place from 0 and a fraction of the way to the next one.
+struct PercentileRank {
+    let place: Int
+    private let fraction: Double
+
+    /// Nil without numbers, and for a percentage out of range.
+    init?(_ percent: Double, of count: Int) {
+        guard count > 0, percent >= 0, percent <= 100 else { return nil }
+        let rank = percent * Double(count - 1) / 100
+        (place, fraction) = (min(Int(rank), count - 1), rank - rank.rounded(.down))
+    }
+
+    /// The value between the number at the place and the next one.
+    func value(_ lower: Int64, _ upper: Int64) -> PropertyListValue {
+        if fraction == 0 || lower == upper { return .integer(lower) }
+        // Half of a sum of 65 bits is rounded once.
+        if fraction == 0.5 { return .real(Double(Int128(lower) + Int128(upper)) / 2) }
+        return .real(between(Double(lower), Double(upper)))
+    }
+
+    func value(_ lower: Double, _ upper: Double) -> PropertyListValue {
+        fraction == 0 || lower == upper ? .real(lower) : .real(between(lower, upper))
+    }
+
+    private func between(_ lower: Double, _ upper: Double) -> Double {
+        let width = upper - lower
+        // Beyond all numbers for the widest pairs, each part of which is not.
+        guard width.isFinite else { return lower * (1 - fraction) + upper * fraction }
+        return fraction < 0.5 ? lower + width * fraction : upper - width * (1 - fraction)
     }
 }

@@ -24,7 +24,7 @@ package final class ColumnScan {
     ///
     /// - Parameters:
     ///   - store: its rows are read.
-    ///   - rows: the rows to examine; nil for all in order.
+    ///   - rows: the rows to examine; nil for all in order, or by an index.
     ///   - conditions: what the rows have to satisfy.
     ///   - order: the fields by which they are sorted, each of one kind alone.
     ///   - firstRows: how many rows are found before the others, where few are thought to be read.
@@ -37,41 +37,49 @@ package final class ColumnScan {
         // Given rows are those of keys, which were recorded when they were found.
         if rows == nil { store.recordWholeRead() }
         (self.store, startVersion) = (store, store.version)
-        var list = rows
-        if rows == nil, !store.order.isInRowOrder || store.order.count != store.table.rowCount {
-            list = store.order.slots
-        }
-        if order.isEmpty {
-            (self.list, self.conditions) = (list, conditions)
-        } else {
-            let first = firstRows ?? .max
-            let sorted = try Self.sorted(store, list, conditions, order, firstRows)
-            self.list = sorted
+        if !order.isEmpty {
+            let sort = ScanSort(store, rows, conditions, order)
+            let first = try sort.rows(firstRows)
+            list = first
             self.conditions = []
-            if sorted.count >= first { sortAll = { try Self.sorted(store, list, conditions, order, nil) } }
+            if first.count >= firstRows ?? .max { sortAll = { try sort.rows(nil) } }
+        } else if rows == nil, let found = ScanIndex.best(store, conditions) {
+            list = found.index.rows(found.ranks)
+            self.conditions = conditions.filter { $0.field != found.index.field }
+        } else {
+            let isWhole = store.order.isInRowOrder && store.order.count == store.table.rowCount
+            list = rows ?? (isWhole ? nil : store.order.slots)
+            self.conditions = conditions
         }
-        end = self.list?.count ?? store.order.count
+        end = list?.count ?? store.order.count
         store.pinRows()
     }
 
     deinit { store.unpinRows() }
 
-    private static func sorted(
-        _ store: ColumnStore, _ rows: [UInt32]?, _ conditions: [ScanCondition],
-        _ order: [(field: ItemField, isDescending: Bool)], _ limit: Int?
-    ) throws -> [UInt32] {
-        let keys = order.map { ItemSortKey(.field($0.field), isDescending: $0.isDescending) }
-        for key in order { _ = store.materialise(key.field) }
-        let scan = try ColumnScan(store, rows: rows, conditions)
-        var sorter = try ItemSorter(store, keys, keeping: limit)
-        let batch = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Self.batch)
-        defer { batch.deallocate() }
-        while case let count = try scan.next(batch), count > 0 {
-            try sorter.add(UnsafeBufferPointer(rebasing: batch[..<count]))
+    /// The memory of the rows that were found before they are read, in bytes.
+    package var byteCount: Int { (list?.capacity ?? 0) * MemoryLayout<UInt32>.stride }
+
+    /// What an item takes while rows are sorted, in bytes: at most so many.
+    package static let sortedBytes = 32
+
+    /// All rows that are left, or the first of them.
+    func all(_ limit: Int = .max) throws -> [UInt32] {
+        var all: [UInt32] = []
+        try forEachBatch { batch in
+            all += batch.prefix(limit - all.count)
+            return all.count < limit
         }
-        let sorted = sorter.finish()
-        if Interruption.isDue { throw WorkStopped() }
-        return sorted
+        return all
+    }
+
+    /// Calls a body with the rows that are left, a batch at a time, until it returns false.
+    func forEachBatch(_ body: (UnsafeBufferPointer<UInt32>) throws -> Bool) throws {
+        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.batch) { batch in
+            while case let count = try next(batch), count > 0 {
+                guard try body(UnsafeBufferPointer(rebasing: batch[..<count])) else { return }
+            }
+        }
     }
 
     /// Whether the store has changed since the scan began.
@@ -118,24 +126,6 @@ package final class ColumnScan {
             }
             if !found.isEmpty { return found.count }
         }
-    }
-}
-
-extension ColumnStore {
-    /// The number of different values of a field; nil if it is not known without counting.
-    package func distinctCount(_ field: ItemField) -> Int? {
-        guard let column = table.column(field), column.encoding == .codes else { return nil }
-        return column.coded.dictionary.count
-    }
-
-    /// Whether a scan's order by a field is that of SQL: all its values are texts, or integers, or booleans. Dates are
-    /// in the order of their texts as far as their years have four digits; equal ones are together in any case.
-    package func isPlainOrder(_ field: ItemField, alsoDates: Bool) -> Bool {
-        let kinds = cellKinds(field)
-        func areOnly(_ allowed: Cell.Kind...) -> Bool {
-            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
-        }
-        return areOnly(.shortText, .longText) || areOnly(.integer) || areOnly(.no, .yes) || alsoDates && areOnly(.date)
     }
 }
 

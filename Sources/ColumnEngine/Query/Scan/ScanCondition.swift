@@ -59,8 +59,11 @@ extension ScanCondition.Test {
 
     /// Dates whose years have another number of digits are in another order as texts.
     @inline(__always)
+    static var datesOfFourDigits: ClosedRange<Double> { -62_000_000_000...252_000_000_000 }
+
+    @inline(__always)
     static func isWithin(_ seconds: Double, _ range: ClosedRange<Double>) -> Bool {
-        range.contains(seconds) || seconds < -62_000_000_000 || seconds > 252_000_000_000
+        range.contains(seconds) || !datesOfFourDigits.contains(seconds)
     }
 
     private static func isNaN(_ cell: Cell) -> Bool {
@@ -113,6 +116,8 @@ struct ScanFilter {
         /// One of many integers, ascending.
         case members(NumberView, [Int64])
         case validity(NumberView, isPresent: Bool)
+        /// No value, or a real that is NaN.
+        case lacking(NumberView)
         case codes(UnsafePointer<UInt32>, [Bool])
         case cells(UnsafePointer<Cell>)
         case rows
@@ -144,8 +149,7 @@ struct ScanFilter {
     private static func pass(_ numbers: NumberView, _ test: ScanCondition.Test) -> Pass {
         switch (test, numbers.kind) {
         case (.nothing, _): return .none
-        // A real may be NaN, which is NULL.
-        case (.isAbsent, .real): return .rows
+        case (.isAbsent, .real): return .lacking(numbers)
         case (.isAbsent, _): return .validity(numbers, isPresent: false)
         case (.isPresent, _): return .validity(numbers, isPresent: true)
         case (.compare(let comparison, let constant), .integer):
@@ -279,6 +283,8 @@ struct ScanFilter {
                 rows.keep { numbers.isPresent($0) && Self.contains(members, numbers.integers[Int($0)]) }
             }
         case .validity(let numbers, let isPresent): return rows.keep { numbers.isPresent($0) == isPresent }
+        case .lacking(let numbers):
+            return rows.keep { !numbers.isPresent($0) || numbers.reals[Int($0)].isNaN }
         case .codes(let codes, let verdicts):
             return verdicts.withUnsafeBufferPointer { verdicts in rows.keep { verdicts[Int(codes[Int($0)])] } }
         case .cells(let cells):

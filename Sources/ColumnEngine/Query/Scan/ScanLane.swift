@@ -40,6 +40,9 @@ package final class ScanLane {
     /// The most entries of a dictionary whose texts are copied once for all batches.
     private static let dictionaryLimit = 4096
 
+    /// Its memory in bytes.
+    package var memory: Int { capacity * 13 + byteCapacity }
+
     package init(capacity: Int) {
         self.capacity = capacity
         kinds = .allocate(capacity: capacity)

@@ -23,6 +23,14 @@ package final class ScanLookup {
     /// The number of different values.
     package var count: Int { firsts.count }
 
+    /// The memory of a row in bytes, at most: while it is made, with the rows in the order in which they are found.
+    package static let bytes = 48
+
+    /// Its memory in bytes.
+    package var byteCount: Int {
+        (rows.capacity + rest.capacity + firsts.capacity + starts.capacity) * 4 + hashes.capacity * 24
+    }
+
     /// Makes it. O(n).
     ///
     /// - Throws: `WorkStopped`.
