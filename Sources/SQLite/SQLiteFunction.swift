@@ -1,11 +1,13 @@
 internal import CSQLite
 
-/// An aggregate function at work on one group.
+/// An aggregate function at work on one group, or on the frame of a window.
 package protocol SQLiteAggregate: AnyObject {
     /// Adds a row.
     func add(_ values: SQLiteArguments) throws
-    /// The value of the group.
-    func result() throws -> SQLiteValue
+    /// Removes the row that was added first of those that are left: a frame has moved on.
+    func remove(_ values: SQLiteArguments) throws
+    /// The value of the rows; others may come, and these go.
+    func value() throws -> SQLiteValue
 }
 
 extension SQLiteDatabase {
@@ -20,20 +22,26 @@ extension SQLiteDatabase {
     package func addFunction(
         _ name: String, count: Int, isFixed: Bool, _ body: ((SQLiteArguments) throws -> SQLiteValue)?
     ) throws(SQLiteError) {
-        guard let body else { return try add(name, count, isFixed, nil, nil, nil, nil) }
-        let box = Unmanaged.passRetained(FunctionBox(self, body)).toOpaque()
-        try add(
-            name, count, isFixed, box,
-            { context, count, values in
-                FunctionBox.of(context) { box, library in
-                    FunctionBox.answer(context, box, library) {
-                        try box.body(SQLiteArguments(library, values, count))
+        let box = body.map { Unmanaged.passRetained(FunctionBox(self, $0)).toOpaque() }
+        let result = library.pointee.sqlite3_create_function_v2(
+            try handle(), name, Int32(count), Self.flags | (isFixed && body != nil ? Self.fixed : 0), box,
+            body == nil
+                ? nil
+                : { context, count, values in
+                    FunctionBox.of(context) { box, library in
+                        FunctionBox.answer(context, box, library) {
+                            try box.body(SQLiteArguments(library, values, count))
+                        }
                     }
-                }
-            }, nil, nil)
+                }, nil, nil, FunctionBox.release)
+        if result != 0 { throw failure(result) }
     }
 
-    /// Adds an aggregate function.
+    /// UTF-8, and harmless in views and triggers.
+    private static let flags: Int32 = 1 | 0x20_0000
+    private static let fixed: Int32 = 0x800
+
+    /// Adds an aggregate function, which windows have, too.
     ///
     /// - Parameters:
     ///   - name: its name.
@@ -44,39 +52,39 @@ extension SQLiteDatabase {
         _ name: String, count: Int, _ make: @escaping () -> any SQLiteAggregate
     ) throws(SQLiteError) {
         let box = Unmanaged.passRetained(FunctionBox(self, make)).toOpaque()
-        try add(
-            name, count, true, box, nil,
+        let result = library.pointee.sqlite3_create_window_function(
+            try handle(), name, Int32(count), Self.flags | Self.fixed, box,
             { context, count, values in
                 FunctionBox.of(context) { box, library in
                     guard let group = box.group(context, library, begins: true) else {
                         return library.pointee.sqlite3_result_error_nomem(context)
                     }
-                    do { try group.add(SQLiteArguments(library, values, count)) } catch {
-                        FunctionBox.fail(context, box, library, error)
+                    FunctionBox.change(context, box, library) {
+                        try group.add(SQLiteArguments(library, values, count))
                     }
                 }
             },
             { context in
                 FunctionBox.of(context) { box, library in
                     let group = box.group(context, library, begins: false) ?? box.make()
-                    FunctionBox.answer(context, box, library) { try group.result() }
+                    FunctionBox.answer(context, box, library) { try group.value() }
                     box.end(context, library)
                 }
-            })
-    }
-
-    private func add(
-        _ name: String, _ count: Int, _ isFixed: Bool, _ box: UnsafeMutableRawPointer?,
-        _ call: (@convention(c) (OpaquePointer, Int32, UnsafeMutablePointer<OpaquePointer>) -> Void)?,
-        _ step: (@convention(c) (OpaquePointer, Int32, UnsafeMutablePointer<OpaquePointer>) -> Void)?,
-        _ final: (@convention(c) (OpaquePointer) -> Void)?
-    ) throws(SQLiteError) {
-        let handle = try handle()
-        // UTF-8, and harmless in views and triggers.
-        let flags: Int32 = 1 | 0x20_0000 | (isFixed ? 0x800 : 0)
-        let result = library.pointee.sqlite3_create_function_v2(
-            handle, name, Int32(count), flags, box, call, step, final
-        ) { if let box = $0 { Unmanaged<FunctionBox>.fromOpaque(box).release() } }
+            },
+            { context in
+                FunctionBox.of(context) { box, library in
+                    let group = box.group(context, library, begins: false) ?? box.make()
+                    FunctionBox.answer(context, box, library) { try group.value() }
+                }
+            },
+            { context, count, values in
+                FunctionBox.of(context) { box, library in
+                    guard let group = box.group(context, library, begins: false) else { return }
+                    FunctionBox.change(context, box, library) {
+                        try group.remove(SQLiteArguments(library, values, count))
+                    }
+                }
+            }, FunctionBox.release)
         if result != 0 { throw failure(result) }
     }
 }
@@ -97,7 +105,12 @@ private final class FunctionBox {
 
     private final class NoAggregate: SQLiteAggregate {
         func add(_ values: SQLiteArguments) {}
-        func result() -> SQLiteValue { .null }
+        func remove(_ values: SQLiteArguments) {}
+        func value() -> SQLiteValue { .null }
+    }
+
+    static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { box in
+        if let box { Unmanaged<FunctionBox>.fromOpaque(box).release() }
     }
 
     static func of(
@@ -144,6 +157,14 @@ private final class FunctionBox {
     }
 
     // MARK: Results
+
+    /// Changes a group; an error ends the statement.
+    static func change(
+        _ context: OpaquePointer, _ box: FunctionBox, _ library: UnsafePointer<csqlite_library>,
+        _ body: () throws -> Void
+    ) {
+        do { try body() } catch { fail(context, box, library, error) }
+    }
 
     static func answer(
         _ context: OpaquePointer, _ box: FunctionBox, _ library: UnsafePointer<csqlite_library>,

@@ -95,6 +95,14 @@ package struct SQLiteQuestion {
         return isIn(info, Int32(index), 1) != 0
     }
 
+    /// The value of a condition, where the statement has it as a literal; valid during the call.
+    package func literal(_ index: Int) -> SQLiteCell? {
+        var value: OpaquePointer?
+        guard let find = library.pointee.sqlite3_vtab_rhs_value, find(info, Int32(index), &value) == 0, let value
+        else { return nil }
+        return SQLiteArguments.cell(value, library)
+    }
+
     /// Asks for a condition's value.
     ///
     /// - Parameters:
@@ -184,7 +192,7 @@ package struct SQLiteArguments {
         }
     }
 
-    private static func cell(_ value: OpaquePointer, _ library: UnsafePointer<csqlite_library>) -> SQLiteCell {
+    fileprivate static func cell(_ value: OpaquePointer, _ library: UnsafePointer<csqlite_library>) -> SQLiteCell {
         switch library.pointee.sqlite3_value_type(value) {
         case 1: return .integer(library.pointee.sqlite3_value_int64(value))
         case 2: return .real(library.pointee.sqlite3_value_double(value))

@@ -27,6 +27,7 @@ package final class ItemSQL {
     private var attachedNames: [String] = []
     /// The changes that the running statement asks for.
     private(set) var changes = SQLChanges()
+    private var openStatements = 0
     /// How many statements are being run, each by a function of another.
     private var depth = 0
 
@@ -117,6 +118,8 @@ package final class ItemSQL {
     package func explain(_ text: String) throws -> SQLPlan {
         let prefix = "explain query plan "
         let isPlan = try Self.parsed(text).isWord(0, "explain")
+        // Indexes of an earlier run are built by their use: the plan shown is the one with them.
+        store?.columns.buildIndexes()
         let statement = try prepare(isPlan ? text : prefix + text)
         var plan = SQLPlan()
         var depths: [Int64: Int] = [:]
@@ -129,7 +132,7 @@ package final class ItemSQL {
             plan.lines.append(SQLPlan.Line(depth: depth, text: Self.readable(detail)))
             guard let found = Self.planNumber(detail).flatMap({ plans[$0] }) else { continue }
             let table = found.table == Self.table ? items : fileTables[found.table]?.table
-            if let table { plan.pushed.append(table.explained(found.plan)) }
+            if let table { plan.pushed.append(table.explained(found.plan, rows: found.rows)) }
         }
         return plan
     }
@@ -184,6 +187,14 @@ package final class ItemSQL {
         } catch { throw SQLError(.failed, "\(call.text): \(error.message)") }
         fileTables[call.table] = (file.table, (fileTables[call.table]?.uses ?? 0) + 1)
         return file.remarks
+    }
+
+    /// Counts a statement that is prepared, or frees what is for open ones alone when the last one is closed.
+    func countStatements(_ change: Int) {
+        openStatements += change
+        guard openStatements == 0, change < 0 else { return }
+        plans.freeIfMany()
+        if let memoryLimit { items?.freeLookups(above: memoryLimit / 8) }
     }
 
     func removeTables(_ names: [String]) {

@@ -1,4 +1,3 @@
-import CPlatform
 import ColumnEngine
 import PredicateFormat
 import PropertyList
@@ -106,85 +105,5 @@ final class SQLFunctions {
         let offset = Double(zone.offset(at: Int64(seconds)).seconds)
         let local = PropertyListDate(secondsSinceReferenceDate: date.secondsSinceReferenceDate + offset)
         return .text(SQLDate.text(local, isDay: false))
-    }
-}
-
-/// Adds a value to an aggregate's numbers. NULL is left out, and a text that is not a number is an error.
-private func add(
-    _ cell: SQLiteCell, of function: String, integer: (Int64) -> Void, real: (Double) -> Void
-) throws(SQLError) {
-    switch cell {
-    case .null: return
-    case .integer(let number): integer(number)
-    case .real(let number): real(number)
-    case .text(let bytes):
-        let text = String(decoding: bytes, as: UTF8.self)
-        if let number = Int64(text) { return integer(number) }
-        guard let number = Double(text) else {
-            throw SQLError(.failed, "\(function) takes numbers, got \(text.quoted())")
-        }
-        real(number)
-    case .blob: throw SQLError(.failed, "\(function) takes numbers, got data")
-    }
-}
-
-/// `median(x)`, and `percentile(x, p)` with p from 0 to 100: as those of queries.
-private final class PercentileAggregate: SQLiteAggregate {
-    private let name: String
-    private var sample = NumberSample()
-    private var percent: Double?
-    /// The count at which the memory is looked at again.
-    private var checkpoint = 1024
-
-    init(_ name: String) {
-        self.name = name
-        if name == "median" { percent = 50 }
-    }
-
-    func add(_ arguments: SQLiteArguments) throws {
-        if name == "percentile" {
-            var wanted: Double?
-            try Items.add(arguments[1], of: name, integer: { wanted = Double($0) }, real: { wanted = $0 })
-            guard let wanted, wanted >= 0, wanted <= 100 else {
-                throw SQLError(.failed, "percentile takes a number from 0 to 100 as its second argument")
-            }
-            if let percent, percent != wanted {
-                throw SQLError(.failed, "percentile takes one percentage, got \(percent) and \(wanted)")
-            }
-            percent = wanted
-        }
-        try Items.add(arguments[0], of: name, integer: { sample.add($0) }, real: { sample.add($0) })
-        guard sample.count >= checkpoint else { return }
-        checkpoint *= 2
-        if Interruption.isDue { throw WorkStopped() }
-        guard Int64(sample.count) * 16 <= cubby_work_capacity() else {
-            throw SQLError(
-                .limit, "\(name) keeps all values, and they are larger than the memory that the script may use")
-        }
-    }
-
-    func result() throws -> SQLiteValue {
-        guard let percent, let value = try sample.percentile(percent) else { return .null }
-        // A real whatever the numbers were, so that a quotient of it is not cut; an integer that no real has stays one.
-        if case .integer(let number) = value, let real = Double(exactly: number) { return .real(real) }
-        return SQLiteValue(value) ?? .null
-    }
-}
-
-/// `variance(x)` and `stddev(x)` of a sample, as those of queries; NULL of less than two values.
-private final class VarianceAggregate: SQLiteAggregate {
-    private let name: String
-    private let isRoot: Bool
-    private var variance = Variance()
-
-    init(_ name: String, isRoot: Bool) { (self.name, self.isRoot) = (name, isRoot) }
-
-    func add(_ arguments: SQLiteArguments) throws {
-        try Items.add(
-            arguments[0], of: name, integer: { variance.add(Double($0)) }, real: { variance.add($0) })
-    }
-
-    func result() -> SQLiteValue {
-        (isRoot ? variance.standardDeviation : variance.ofSample).map { .real($0) } ?? .null
     }
 }

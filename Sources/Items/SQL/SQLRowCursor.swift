@@ -8,6 +8,7 @@ final class SQLRowCursor: SQLiteTableCursor {
     private let store: ColumnStore
     private var plan = SQLRowTable.Plan()
     private var scan: ColumnScan?
+    private let memory = SQLiteMemory()
     private let rows = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: ColumnScan.batch)
     private let numbers = UnsafeMutablePointer<Int64>.allocate(capacity: ColumnScan.batch)
     private var count = 0
@@ -63,8 +64,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         usedColumns = table.shape.columns.indices.prefix(63).filter { plan.columns & (1 << UInt64($0)) != 0 }
         scan = nil
         for order in plan.order {
-            guard let field = table.shape.columns[order.column].field else { continue }
-            if !store.isPlainOrder(field, alsoDates: true) {
+            if !table.takesOrder(order.column, isAlone: plan.order.count == 1, areGroups: plan.areGroups) {
                 let name = table.shape.columns[order.column].name
                 throw SQLError(
                     .failed, "\(name) has got values of another kind since the statement was prepared: prepare it again"
@@ -87,15 +87,18 @@ final class SQLRowCursor: SQLiteTableCursor {
     private func makeScan(_ found: [UInt32]?, _ values: SQLiteArguments, without looked: Int?) throws -> ColumnScan {
         var conditions: [ScanCondition] = []
         for (index, condition) in plan.conditions.enumerated() where index != looked {
-            guard let field = table.shape.columns[condition.column].field,
-                let test = test(condition, values)
+            let column = table.shape.columns[condition.column]
+            guard let field = column.field,
+                let test = SQLConditionTest(column).test(condition, values)
             else { continue }
             conditions.append(ScanCondition(field, test))
         }
         let order = plan.order.compactMap { order in
             table.shape.columns[order.column].field.map { (field: $0, isDescending: order.isDescending) }
         }
-        return try ColumnScan(store, rows: found, conditions, order: order, firstRows: plan.isLimited ? 1024 : nil)
+        if !order.isEmpty { try SQLiteMemory.check(store.estimatedCount * ColumnScan.sortedBytes) }
+        let comesFirst = plan.isLimited || plan.hasIndexOrder
+        return try ColumnScan(store, rows: found, conditions, order: order, firstRows: comesFirst ? 1024 : nil)
     }
 
     // MARK: Looking up
@@ -108,12 +111,26 @@ final class SQLRowCursor: SQLiteTableCursor {
         guard let field = column.field, let argument = condition.argument else { return nil }
         if field == store.keyField { return keyed(condition, argument, values) }
         begins += 1
+        if isIndexed(condition, field, values) { return nil }
         let isReady = table.madeLookup(field) != nil || begins >= Self.beginsThatLookUp
-        guard isReady, !condition.isList, let constant = constant(values[argument], column) else { return nil }
+        guard isReady, !condition.isList, let constant = SQLConditionTest(column).constant(values[argument])
+        else { return nil }
         // The look-up may be an earlier statement's.
         store.recordWholeRead()
         let lookup = try table.lookup(field, areDays: column.areDays)
         return Array(lookup.rows[lookup.range(of: constant)]) + lookup.rest
+    }
+
+    /// Whether the scan finds the rows by an index: for a few look-ups, since a table of hashes takes a scan to be made, and
+    /// is then faster.
+    private func isIndexed(
+        _ condition: SQLRowTable.Plan.Condition, _ field: ItemField, _ values: SQLiteArguments
+    ) -> Bool {
+        guard begins <= store.estimatedCount / 64,
+            let test = SQLConditionTest(table.shape.columns[condition.column]).test(condition, values),
+            let count = store.indexedCount(field, [test])
+        else { return false }
+        return store.isFew(count)
     }
 
     private func keyed(
@@ -198,6 +215,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         if count == 0 { return }
         // At once, so that a row's values are those of one moment.
         for column in usedColumns { try read(column, batch) }
+        try memory.hold(lanes.values.reduce(scan.byteCount) { $0 + $1.memory })
     }
 
     func read(_ number: Int, _ batch: SQLiteBatch) throws {
@@ -265,85 +283,5 @@ final class SQLRowCursor: SQLiteTableCursor {
                 "\(column.name) of the item \(key) is not Unicode text, or has a key that is none: leave the column out"
             )
         }
-    }
-
-    // MARK: Conditions
-
-    private func test(
-        _ condition: SQLRowTable.Plan.Condition, _ values: SQLiteArguments
-    ) -> ScanCondition.Test? {
-        let column = table.shape.columns[condition.column]
-        switch condition.operation {
-        case .isNull: return .isAbsent
-        case .isNotNull: return .isPresent
-        default: break
-        }
-        guard let argument = condition.argument else { return nil }
-        if condition.isList { return members(argument, values, column) }
-        let cell = values[argument]
-        if case .null = cell { return condition.operation == .is ? .isAbsent : .nothing }
-        switch condition.operation {
-        case .like, .glob: return prefix(cell, isLike: condition.operation == .like)
-        case .equal, .is: return compared(.equal, cell, column)
-        case .less: return compared(.less, cell, column)
-        case .atMost: return compared(.atMost, cell, column)
-        case .greater: return compared(.greater, cell, column)
-        case .atLeast: return compared(.atLeast, cell, column)
-        default: return nil
-        }
-    }
-
-    private func compared(
-        _ comparison: ScanCondition.Comparison, _ cell: SQLiteCell, _ column: SQLColumns.Column
-    ) -> ScanCondition.Test? {
-        guard let constant = constant(cell, column) else { return nil }
-        if case .text(let text) = constant, column.type == .moment || column.type == .day {
-            return dates(comparison, text)
-        }
-        return .compare(comparison, constant)
-    }
-
-    /// The value of a condition if the column compares it as it is: numbers with numbers, texts with texts.
-    private func constant(_ cell: SQLiteCell, _ column: SQLColumns.Column) -> ScanCondition.Constant? {
-        switch (cell, column.type.affinity) {
-        case (.integer(let number), .numeric): .integer(number)
-        case (.real(let number), .numeric): .real(number)
-        case (.text(let text), .text): .text(Array(text))
-        default: nil
-        }
-    }
-
-    /// The range of dates whose texts may satisfy a comparison, a day too wide.
-    private func dates(_ comparison: ScanCondition.Comparison, _ text: [UInt8]) -> ScanCondition.Test? {
-        guard text.count >= 10, text[0..<4].allSatisfy({ $0 &- 0x30 < 10 }),
-            let date = SQLDate.date(String(decoding: text.prefix(19), as: UTF8.self))
-                ?? SQLDate.date(String(decoding: text.prefix(10), as: UTF8.self))
-        else { return nil }
-        let seconds = date.secondsSinceReferenceDate
-        switch comparison {
-        case .equal: return .dates((seconds - 86400)...(seconds + 86400))
-        case .less, .atMost: return .dates(-Double.infinity...(seconds + 86400))
-        case .greater, .atLeast: return .dates((seconds - 86400)...Double.infinity)
-        }
-    }
-
-    private func members(
-        _ argument: Int, _ values: SQLiteArguments, _ column: SQLColumns.Column
-    ) -> ScanCondition.Test? {
-        var constants: Set<ScanCondition.Constant> = []
-        var isKnown = column.type != .moment && column.type != .day
-        values.forEach(inListAt: argument) { cell in
-            if case .null = cell { return }
-            if let constant = constant(cell, column) { constants.insert(constant) } else { isKnown = false }
-        }
-        return isKnown ? .among(Array(constants)) : nil
-    }
-
-    /// The beginning of a pattern, as far as it is literal.
-    private func prefix(_ cell: SQLiteCell, isLike: Bool) -> ScanCondition.Test? {
-        guard case .text(let pattern) = cell else { return nil }
-        let wildcards: [UInt8] = isLike ? [0x25, 0x5F] : [0x2A, 0x3F, 0x5B]
-        let prefix = pattern.prefix { $0 < 0x80 && !wildcards.contains($0) }
-        return prefix.isEmpty ? nil : .begins(Array(prefix), foldsCase: isLike)
     }
 }

@@ -12,6 +12,8 @@ final class SQLRowTable: SQLiteTable {
             /// The place of the value; nil for a condition without one.
             let argument: Int?
             let isList: Bool
+            /// Whether an index is thought to find its rows.
+            var isIndexed = false
         }
 
         struct Order: Hashable {
@@ -23,6 +25,10 @@ final class SQLRowTable: SQLiteTable {
         /// The condition by which rows are looked up, if the plan is used often.
         var lookup: Int?
         var order: [Order] = []
+        /// Whether the order is for groups: equal values come together, and each order of them will do.
+        var areGroups = false
+        /// Whether an index has the order.
+        var hasIndexOrder = false
         /// Whether the statement has a limit: then the first rows of the order are found before the others.
         var isLimited = false
         /// The columns that the statement uses, a bit each.
@@ -40,6 +46,7 @@ final class SQLRowTable: SQLiteTable {
     private let onChange: ((SQLiteChange) throws -> Void)?
     private let plans: SQLPlans
     private var lookups: [ItemField: ScanLookup] = [:]
+    private let lookupMemory = SQLiteMemory()
 
     init(
         _ name: String, id: String, _ store: ColumnStore, _ shape: SQLColumns, _ plans: SQLPlans,
@@ -64,116 +71,47 @@ final class SQLRowTable: SQLiteTable {
     // MARK: Planning
 
     func plan(_ question: SQLiteQuestion) -> Int {
-        let total = Double(max(store.estimatedCount, 1))
-        var plan = Plan()
-        plan.columns = question.columns
-        var found = total
-        var isUnique = false
-        var best = total
-        for index in 0..<question.constraintCount {
-            // A limit is SQLite's: 3.40 offers it, too, where a condition remains that it does not offer.
-            if question.operation(index) == .limit { plan.isLimited = true }
-            guard let operation = question.operation(index) else { continue }
-            guard let share = add(operation, index, question, &plan) else { continue }
-            if operation == .equal || operation == .is {
-                if share * total < best || plan.lookup == nil {
-                    (best, plan.lookup) = (share * total, plan.conditions.count - 1)
-                    // Not by a count, which another item changes.
-                    isUnique = operation == .equal && isKey(plan.conditions[plan.conditions.count - 1])
-                }
-            }
-            found *= share
-        }
-        // Of the few rows that are looked up SQLite makes the order: a look-up is made for each row of a join.
-        if plan.lookup == nil { addOrder(question, &plan) }
-        // Filters read columns alone, and look-ups a part of the rows.
-        let read = plan.lookup == nil ? (plan.conditions.isEmpty ? total : found + total / 50) : best + 10
-        let isOrdered = question.orderCount > 0 && (!plan.order.isEmpty || isInStoreOrder(question, plan))
-        question.answer(
-            cost: read + (plan.order.isEmpty ? 0 : found / 4), rows: max(Int(found), 1), isOrdered: isOrdered,
-            isUnique: isUnique)
-        return plans.number(of: plan, table: id)
+        var planner = SQLRowPlanner(self, question)
+        let (plan, rows) = planner.choose()
+        return plans.number(of: plan, table: id, rows: rows)
     }
 
-    /// Adds a condition to a plan.
-    ///
-    /// - Returns: the share of the rows that it is thought to keep; nil if SQLite tests it alone.
-    private func add(
-        _ operation: SQLiteQuestion.Operation, _ index: Int, _ question: SQLiteQuestion, _ plan: inout Plan
-    ) -> Double? {
-        let place = question.column(index)
-        guard place >= 0, place < shape.columns.count, let field = shape.columns[place].field else { return nil }
-        let column = shape.columns[place]
-        var (share, takesArgument, isList) = (0.25, true, false)
-        switch operation {
-        case .isNull: (share, takesArgument) = (0.1, false)
-        case .isNotNull: (share, takesArgument) = (0.9, false)
-        case .equal, .is:
-            guard column.type.affinity != .none, column.type.affinity != .text || question.isBinary(index) else {
-                return nil
-            }
-            share = 1 / distinctCount(field)
-            if operation == .equal { isList = question.takesList(index) }
-            if isList { share = min(share * 8, 0.5) }
-        case .less, .atMost, .greater, .atLeast:
-            guard column.type.affinity != .none, column.type.affinity != .text || question.isBinary(index) else {
-                return nil
-            }
-        case .like, .glob:
-            guard column.type.affinity == .text else { return nil }
-            share = 0.1
-        default: return nil
-        }
-        if takesArgument {
-            question.use(index, argument: plan.argumentCount)
-            plan.argumentCount += 1
-        }
-        plan.conditions.append(
-            Plan.Condition(
-                column: place, operation: operation, argument: takesArgument ? plan.argumentCount - 1 : nil,
-                isList: isList))
-        return share
+    /// Whether the rows can come in the order of a column's values, as SQL orders them: of one column alone, or of several;
+    /// or for groups, where it is enough that equal values come together.
+    func takesOrder(_ place: Int, isAlone: Bool, areGroups: Bool) -> Bool {
+        guard shape.columns.indices.contains(place), let field = shape.columns[place].field, field != store.keyField
+        else { return false }
+        if store.isPlainOrder(field, alsoDates: areGroups) { return true }
+        return isAlone && (store.isNumberOrder(field) || store.hasShortYears(field))
     }
 
-    private func isKey(_ condition: Plan.Condition) -> Bool {
-        !condition.isList && shape.columns[condition.column].field == store.keyField
-    }
-
-    private func distinctCount(_ field: ItemField) -> Double {
-        let total = Double(max(store.estimatedCount, 1))
-        if field == store.keyField || store.declaration(of: field)?.isUnique == true { return total }
-        if let lookup = lookups[field] { return Double(max(lookup.count, 1)) }
-        return store.distinctCount(field).map { Double(max($0, 1)) } ?? max(total.squareRoot(), 1)
-    }
-
-    /// Takes over the order if the fields' values have the same one here: texts, or integers, or booleans, alone.
-    private func addOrder(_ question: SQLiteQuestion, _ plan: inout Plan) {
-        var order: [Plan.Order] = []
-        for index in 0..<question.orderCount {
-            let place = question.orderColumn(index)
-            guard place >= 0, place < shape.columns.count, let field = shape.columns[place].field,
-                field != store.keyField, store.isPlainOrder(field, alsoDates: question.distinction == .grouped)
-            else { return }
-            order.append(Plan.Order(column: place, isDescending: question.isDescending(index)))
-        }
-        plan.order = order
-    }
-
-    private func isInStoreOrder(_ question: SQLiteQuestion, _ plan: Plan) -> Bool {
-        question.orderCount == 1 && plan.lookup == nil && !question.isDescending(0) && question.orderColumn(0) >= 0
-            && question.orderColumn(0) < shape.columns.count && shape.columns[question.orderColumn(0)].field == nil
-    }
+    /// The number of different values of a field that a look-up has counted.
+    func countedValues(_ field: ItemField) -> Int? { lookups[field]?.count }
 
     // MARK: Looking up
 
     /// The look-up of a field, made anew after a change.
     func lookup(_ field: ItemField, areDays: Bool) throws -> ScanLookup {
         if let lookup = lookups[field], lookup.version == store.version { return lookup }
+        lookups = lookups.filter { $0.value.version == store.version }
+        try holdLookups(adding: store.estimatedCount * ScanLookup.bytes)
         let lookup = try ScanLookup(store, field) {
             SQLDate.text(PropertyListDate(secondsSinceReferenceDate: $0), isDay: areDays)
         }
         lookups[field] = lookup
+        try holdLookups()
         return lookup
+    }
+
+    private func holdLookups(adding bytes: Int = 0) throws(SQLiteError) {
+        try lookupMemory.hold(lookups.values.reduce(bytes) { $0 + $1.byteCount })
+    }
+
+    /// Frees the look-ups if they take more than some bytes: no statement is open.
+    func freeLookups(above limit: Int) {
+        guard lookups.values.reduce(0, { $0 + $1.byteCount }) > limit else { return }
+        lookups = [:]
+        try? lookupMemory.hold(0)
     }
 
     /// The look-up if it is there.
@@ -181,19 +119,27 @@ final class SQLRowTable: SQLiteTable {
         lookups[field].flatMap { $0.version == store.version ? $0 : nil }
     }
 
-    /// What a plan leaves to the store, for people.
-    func explained(_ plan: Plan) -> String {
+    private func way(_ condition: Plan.Condition, isLookup: Bool) -> String {
+        if condition.isIndexed { return " (index)" }
+        if !isLookup { return "" }
+        return shape.columns[condition.column].field == store.keyField ? " (key)" : " (looked up if often)"
+    }
+
+    /// What a plan leaves to the store, for people, with the number of rows that it was thought to find.
+    func explained(_ plan: Plan, rows: Int) -> String {
         var parts: [String] = []
         for (index, condition) in plan.conditions.enumerated() {
             let name = shape.columns[condition.column].name
             let text = condition.isList ? "\(name) IN (…)" : "\(name) \(condition.operation.text)"
-            parts.append(index == plan.lookup ? text + " (looked up if often)" : text)
+            parts.append(text + way(condition, isLookup: index == plan.lookup))
         }
         var text = "\(name): " + (parts.isEmpty ? "every row" : parts.joined(separator: " and "))
+        if !plan.conditions.isEmpty { text += ", about \(rows.grouped) of \(store.estimatedCount.counted("row"))" }
         if !plan.order.isEmpty {
             text += ", in order of "
             text += plan.order.map { shape.columns[$0.column].name + ($0.isDescending ? " desc" : "") }
                 .joined(separator: ", ")
+            if plan.hasIndexOrder { text += " (index)" }
         }
         let used = shape.columns.indices.filter { plan.columns & (1 << UInt64(min($0, 63))) != 0 }
         text +=
@@ -212,19 +158,35 @@ final class SQLPlans {
 
     private var entries: [Entry] = []
     private var numbers: [Entry: Int] = [:]
+    /// The number of rows that each was thought to find when it was made last.
+    private var rows: [Int] = []
+
+    /// Forgets the plans if they are many: no statement is open.
+    func freeIfMany() {
+        guard entries.count > Self.limit else { return }
+        (entries, numbers, rows) = ([], [:], [])
+    }
+
+    /// A plan has a few hundred bytes.
+    private static let limit = 1024
 
     /// A plan's number; the same for an equal one.
-    func number(of plan: SQLRowTable.Plan, table: String) -> Int {
+    func number(of plan: SQLRowTable.Plan, table: String, rows: Int) -> Int {
         let entry = Entry(table: ExactText(table), plan: plan)
-        if let number = numbers[entry] { return number }
+        if let number = numbers[entry] {
+            self.rows[number] = rows
+            return number
+        }
         numbers[entry] = entries.count
         entries.append(entry)
+        self.rows.append(rows)
         return entries.count - 1
     }
 
-    /// A plan, and the name of its table.
-    subscript(number: Int) -> (table: String, plan: SQLRowTable.Plan)? {
-        entries.indices.contains(number) ? (entries[number].table.string, entries[number].plan) : nil
+    /// A plan, the name of its table, and the number of rows that it was thought to find.
+    subscript(number: Int) -> (table: String, plan: SQLRowTable.Plan, rows: Int)? {
+        entries.indices.contains(number)
+            ? (entries[number].table.string, entries[number].plan, rows[number]) : nil
     }
 }
 

@@ -45,6 +45,7 @@ package final class SQLStatement {
         }
         isReadOnly = statement.isReadOnly
         parameters = statement.parameterNames
+        sql.countStatements(1)
     }
 
     deinit { close() }
@@ -183,5 +184,6 @@ package final class SQLStatement {
         guard statement != nil else { return }
         statement = nil
         sql.removeTables(tables)
+        sql.countStatements(-1)
     }
 }

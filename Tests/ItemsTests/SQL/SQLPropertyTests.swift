@@ -9,18 +9,23 @@ import Testing
 
 /// Random statements over random items, beside the same statements over a plain table of SQLite.
 @Suite("SQL: beside a plain table") struct SQLPropertyTests {
-    private static let fields = ["t", "i", "r", "m", "b"]
+    private static let fields = ["t", "i", "r", "m", "b", "d"]
     private var random: TestGenerator
 
     init() { random = TestGenerator(seed: 41) }
 
-    private mutating func value(_ field: String) -> PropertyListValue? {
+    private mutating func value(_ field: String, _ origin: Origin) -> PropertyListValue? {
         if random.number(5) == 0 { return nil }
         let texts = ["a", "b", "B", "ab", "é", "", "10", "9"]
         switch field {
         case "t": return .string(texts[random.number(texts.count)])
         case "i": return .integer(Int64(random.number(9)) - 4)
-        case "r": return .real(Double(random.number(9)) / 2 - 1)
+        // NaN is NULL.
+        case "r": return random.number(12) == 0 ? .real(.nan) : .real(Double(random.number(9)) / 2 - 1)
+        // A year of five digits is before one of four as a text.
+        case "d":
+            let isFar = origin != .dated && random.number(40) == 0
+            return .date(PropertyListDate(secondsSinceReferenceDate: isFar ? 3e11 : Double(random.number(30)) * 43_200))
         case "b": return .boolean(random.number(2) == 0)
         default:
             return random.number(2) == 0
@@ -34,13 +39,14 @@ import Testing
         let field = pick(Self.fields)
         switch random.number(8) {
         case 0: return "\(field) is \(pick(["", "not "]))null"
+        case 1 where field == "d": return "d between '2001-01-0\(random.number(9))' and '2001-01-1'"
         case 1: return "\(field) in (\(pick(["1, 2, 'a'", "'a', 'b', null", "0.5, -1", "''"])))"
         case 2: return "\(field) like '\(pick(["a%", "A_", "%b", "1%", "é%", ""]))'"
         case 3: return "\(field) glob '\(pick(["a*", "B", "[ab]*", "?"]))'"
         case 4: return "\(field) between \(pick(["-1", "'a'", "0"])) and \(pick(["2", "'b'", "1.5"]))"
         default:
             return
-                "\(field) \(pick(["=", "<", "<=", ">", ">=", "<>", "is"])) \(pick(["1", "0", "'a'", "'1'", "0.5", "null", "-1.0", "'B' collate nocase", "i", "t", "9223372036854775807", "-9.5e18"]))"
+                "\(field) \(pick(["=", "<", "<=", ">", ">=", "<>", "is"])) \(pick(["1", "0", "'a'", "'1'", "0.5", "null", "-1.0", "'B' collate nocase", "i", "t", "9223372036854775807", "-9.5e18", "'2001-01-05'", "'2001-01-03 12:00:00'"]))"
         }
     }
 
@@ -52,7 +58,9 @@ import Testing
         let filter = pick(wheres)
         let (first, second) = (pick(Self.fields), pick(Self.fields))
         let direction = pick(["", " desc"])
-        switch random.number(6) {
+        switch random.number(8) {
+        case 6: return "select \(first) from items\(filter) order by \(first)\(direction) limit \(random.number(1200))"
+        case 7: return "select \(pick(["min", "max"]))(\(first)) from items\(filter)"
         case 0: return "select \(first), count(*), sum(i), min(\(second)) from items\(filter) group by \(first)"
         case 1: return "select \(first), \(second), count(*) from items\(filter) group by \(first), \(second)"
         case 2:
@@ -66,7 +74,11 @@ import Testing
         }
     }
 
-    enum Origin: CaseIterable { case created, archived }
+    enum Origin: CaseIterable {
+        case created, archived
+        /// With an index of each field, of one of several kinds, too; dates of four digits are in its order.
+        case indexed, dated
+    }
 
     /// The number of statements; `CUBBY_STATEMENTS` has that of a long trial.
     private static let count = Project.environment("CUBBY_STATEMENTS").flatMap { Int($0) } ?? 300
@@ -77,7 +89,7 @@ import Testing
         let created = try folder.open(mapped: origin == .archived)
         let values = (0..<1200).map { number in
             var custom: PropertyListFields = ["n": .integer(Int64(number))]
-            for field in Self.fields { custom[field] = value(field) }
+            for field in Self.fields { custom[field] = value(field, origin) }
             return custom
         }
         try created.transaction {
@@ -86,9 +98,10 @@ import Testing
         try created.saveChanges()
         // Columns of an archive are read when a statement needs them, also one that goes on meanwhile.
         let fixture = try SQLFixture(origin == .archived ? folder.open(mapped: true) : created)
+        if [.indexed, .dated].contains(origin) { for field in Self.fields { try fixture.store.createIndex(field) } }
         // The same types as a store's columns: a field of several kinds has none.
-        try fixture.run("create temp table plain(t text, i integer, r real, m, b boolean, n integer)")
-        let insert = try fixture.sql.prepare("insert into plain values(?, ?, ?, ?, ?, ?)")
+        try fixture.run("create temp table plain(t text, i integer, r real, m, b boolean, d text, n integer)")
+        let insert = try fixture.sql.prepare("insert into plain values(?, ?, ?, ?, ?, ?, ?)")
         for custom in values {
             for (place, field) in (Self.fields + ["n"]).enumerated() { try insert.bind(custom[field], at: place) }
             try insert.run()

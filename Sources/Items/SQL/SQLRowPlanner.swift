@@ -1,0 +1,168 @@
+import ColumnEngine
+import SQLite
+
+/// Chooses how a table answers a question of SQLite's, and says what that costs: rows read, and rows found.
+///
+/// The rows of an index are counted where the statement has the values as literals, and taken from a sample of it
+/// otherwise. Other conditions are thought to keep a share that depends on what they compare.
+struct SQLRowPlanner {
+    private typealias Plan = SQLRowTable.Plan
+
+    private let table: SQLRowTable
+    private let store: ColumnStore
+    private let question: SQLiteQuestion
+    private let total: Double
+    private var plan = SQLRowTable.Plan()
+    /// The share of the rows that each condition is thought to keep.
+    private var shares: [Double] = []
+    /// What each condition asks for, if the statement has its value.
+    private var tests: [ScanCondition.Test?] = []
+
+    init(_ table: SQLRowTable, _ question: SQLiteQuestion) {
+        (self.table, store, self.question) = (table, table.store, question)
+        total = Double(max(table.store.estimatedCount, 1))
+    }
+
+    /// The plan, which is told to SQLite as well, and the number of rows that it is thought to find.
+    mutating func choose() -> (plan: SQLRowTable.Plan, rows: Int) {
+        plan.columns = question.columns
+        for index in 0..<question.constraintCount {
+            guard let operation = question.operation(index) else { continue }
+            // A limit is SQLite's: 3.40 offers it, too, where a condition remains that it does not offer.
+            if operation == .limit { plan.isLimited = true } else { add(operation, index) }
+        }
+        var found = total
+        var indexed = total
+        // In the same order each time, so that the same statement has the same plan.
+        for column in Set(plan.conditions.map(\.column)).sorted() {
+            let share = share(of: plan.conditions.indices.filter { plan.conditions[$0].column == column }, column)
+            found *= share.found
+            if let read = share.indexed { indexed = min(indexed, read * total) }
+        }
+        chooseLookup()
+        // Of the few rows that are looked up SQLite makes the order: a look-up is made for each row of a join.
+        if plan.lookup == nil { addOrder() }
+        answer(found, indexed)
+        return (plan, max(Int(found), 1))
+    }
+
+    // MARK: Conditions
+
+    private mutating func add(_ operation: SQLiteQuestion.Operation, _ index: Int) {
+        let place = question.column(index)
+        guard table.shape.columns.indices.contains(place), table.shape.columns[place].field != nil else { return }
+        let column = table.shape.columns[place]
+        switch operation {
+        case .isNull, .isNotNull: break
+        case .equal, .is, .less, .atMost, .greater, .atLeast:
+            let isText = column.type.affinity == .text
+            guard column.type.affinity != .none, !isText || question.isBinary(index) else { return }
+        case .like, .glob: guard column.type.affinity == .text else { return }
+        default: return
+        }
+        let isList = operation == .equal && question.takesList(index)
+        let test = SQLConditionTest(column)
+        if operation == .isNull || operation == .isNotNull {
+            tests.append(test.test(operation, .null))
+        } else {
+            tests.append(isList ? nil : question.literal(index).flatMap { test.test(operation, $0) })
+        }
+        var argument: Int?
+        if operation != .isNull, operation != .isNotNull {
+            question.use(index, argument: plan.argumentCount)
+            argument = plan.argumentCount
+            plan.argumentCount += 1
+        }
+        plan.conditions.append(
+            Plan.Condition(column: place, operation: operation, argument: argument, isList: isList))
+        shares.append(usualShare(plan.conditions[plan.conditions.count - 1]))
+    }
+
+    /// The share of the rows that a condition is thought to keep, whatever its value.
+    private func usualShare(_ condition: Plan.Condition) -> Double {
+        switch condition.operation {
+        case .isNull: return 0.1
+        case .isNotNull: return 0.9
+        case .like, .glob: return 0.1
+        case .equal, .is:
+            guard let field = table.shape.columns[condition.column].field else { return 0.25 }
+            let share = store.typicalCount(field).map { max($0, 1) / total } ?? 1 / distinctCount(field)
+            return condition.isList ? min(share * 8, 0.5) : min(share, 1)
+        default: return 0.25
+        }
+    }
+
+    private func distinctCount(_ field: ItemField) -> Double {
+        if field == store.keyField || store.declaration(of: field)?.isUnique == true { return total }
+        if let count = table.countedValues(field) { return Double(max(count, 1)) }
+        return store.distinctCount(field).map { Double(max($0, 1)) } ?? max(total.squareRoot(), 1)
+    }
+
+    /// The shares of the rows that the conditions of a column keep together, and that its index reads; nil without an
+    /// index, and where a scan is as fast.
+    private mutating func share(of places: [Int], _ column: Int) -> (found: Double, indexed: Double?) {
+        let usual = places.reduce(1) { $0 * shares[$1] }
+        guard let field = table.shape.columns[column].field, store.hasIndex(field) else { return (usual, nil) }
+        let known = places.filter { tests[$0] != nil }
+        let unknown = places.filter { tests[$0] == nil }.reduce(1) { $0 * shares[$1] }
+        let count = known.isEmpty ? nil : store.indexedCount(field, known.compactMap { tests[$0] })
+        // It answers all of its conditions, or is not used.
+        guard known.isEmpty || count != nil, store.indexedCount(field, []) != nil else { return (usual, nil) }
+        let expected = (count.map { Double($0) / total } ?? 1) * unknown
+        guard store.isFew(Int(expected * total)) else { return (expected, nil) }
+        for place in places { plan.conditions[place].isIndexed = true }
+        for place in places { shares[place] = min(shares[place], expected) }
+        return (expected, expected)
+    }
+
+    /// Looks rows up by the equality that keeps the fewest.
+    private mutating func chooseLookup() {
+        let equal = plan.conditions.indices.filter { [.equal, .is].contains(plan.conditions[$0].operation) }
+        plan.lookup = equal.min { shares[$0] < shares[$1] }
+    }
+
+    // MARK: The order
+
+    /// Takes over the order if the fields' values have the same one here.
+    private mutating func addOrder() {
+        plan.areGroups = question.distinction == .grouped
+        var order: [Plan.Order] = []
+        for index in 0..<question.orderCount {
+            let place = question.orderColumn(index)
+            guard table.takesOrder(place, isAlone: question.orderCount == 1, areGroups: plan.areGroups) else { return }
+            order.append(Plan.Order(column: place, isDescending: question.isDescending(index)))
+        }
+        plan.order = order
+        guard order.count == 1, let field = table.shape.columns[order[0].column].field, store.hasIndex(field),
+            store.indexedCount(field, []) != nil, !plan.areGroups
+        else { return }
+        plan.hasIndexOrder = plan.conditions.allSatisfy { $0.column == order[0].column }
+    }
+
+    private var isInStoreOrder: Bool {
+        let columns = table.shape.columns
+        return question.orderCount == 1 && plan.lookup == nil && !question.isDescending(0)
+            && columns.indices.contains(question.orderColumn(0)) && columns[question.orderColumn(0)].field == nil
+    }
+
+    // MARK: The answer
+
+    private func answer(_ found: Double, _ indexed: Double) {
+        // Filters read columns alone; an index is searched, and its rows are all over the columns.
+        let scanned = plan.conditions.isEmpty ? total : found + total / 50
+        var read = plan.lookup.map { shares[$0] * total + 10 } ?? scanned
+        if indexed < total { read = min(read, indexed * 1.5 + 10) }
+        let sorted = plan.order.isEmpty ? 0 : plan.hasIndexOrder ? min(found, 1024) / 8 : found / 4
+        if plan.hasIndexOrder, plan.isLimited { read = min(read, 1024) }
+        let isUnique = plan.lookup.map { isKey(plan.conditions[$0]) } ?? false
+        question.answer(
+            cost: read + sorted, rows: max(Int(found), 1),
+            isOrdered: question.orderCount > 0 && (!plan.order.isEmpty || isInStoreOrder), isUnique: isUnique)
+    }
+
+    /// Whether a condition leaves one row at most. Not by a count, which another item changes.
+    private func isKey(_ condition: Plan.Condition) -> Bool {
+        condition.operation == .equal && !condition.isList
+            && table.shape.columns[condition.column].field == store.keyField
+    }
+}
