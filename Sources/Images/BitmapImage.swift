@@ -384,6 +384,8 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooManyBytes
         /// libvips is required and not available.
         case libraryMissing
+        /// No font is installed for a picture with text.
+        case fontMissing
         /// The picture cannot be encoded in that size or format.
         case cannotMake
         /// The key is not a valid file name, or a name of the store's own files.

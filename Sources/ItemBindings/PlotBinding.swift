@@ -88,7 +88,7 @@ enum PlotBinding {
         cls.method(
             "save",
             ["path": "the file's path, which ends in .svg or .png", "options": "the size of the picture"],
-            doc: "Writes the plot to a file, atomically; true, or nil and an error. PNG needs libvips.",
+            doc: "Writes the plot to a file, atomically; true, or nil and an error. PNG needs libvips and a font.",
             example:
                 "items:randomItem() return items:query():plot{ x = \"valueInDollars\" }:save(app.container.tmp .. \"/plot.svg\")"
         ) { [unowned host] (plot, path: String, size: PictureSize) in
@@ -119,9 +119,21 @@ enum PlotBinding {
         }
         let bytes: [UInt8]
         do throws(ImageError) {
-            bytes = try plot.picture(width: size.width, height: size.height, limits: host.images.limits).pngData()
+            let drawn = try plot.picture(width: size.width, height: size.height, limits: host.images.limits)
+            bytes = try drawn.image.pngData()
+            report(drawn.missingCharacters, path, host)
         } catch { return .failure(error) }
         return try host.write(bytes, to: path)
+    }
+
+    /// Tells of the characters that no font has.
+    private static func report(_ characters: [Unicode.Scalar], _ path: String, _ host: ScriptHost) {
+        if characters.isEmpty { return }
+        let shown = characters.prefix(8).map { VisibleText.line(String($0)) }.joined(separator: " ")
+        let rest = characters.count > 8 ? " …" : ""
+        host.report([
+            "\(path.shortened(to: 200)): no installed font has \(characters.count.counted("character")) of the texts, and boxes are in their place: \(shown)\(rest)"
+        ])
     }
 
     /// Makes a plot; a script's mistake is one of its options.

@@ -106,4 +106,15 @@ void cimaging_set_stop(int (*is_stopped)(void));
 
 void cimaging_free(void *bytes);
 
+/* What is known of the fonts. */
+typedef enum cimaging_fonts {
+    /* fontconfig is not installed, or there is no memory for its answer. */
+    CIMAGING_FONTS_UNKNOWN = 0,
+    CIMAGING_NO_FONT,
+    CIMAGING_FONTS
+} cimaging_fonts;
+
+/* Leaves those of some characters that no installed font has, and their number. */
+cimaging_fonts cimaging_find_characters(uint32_t *characters, size_t *count);
+
 #endif

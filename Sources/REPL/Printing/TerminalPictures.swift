@@ -60,7 +60,9 @@ struct TerminalPictures {
             width: Int(Double(area.columns * area.cellWidth) / scale),
             height: Int(Double(area.rows * area.cellHeight) / scale), scale: scale,
             theme: capabilities.background == .light ? .light : .dark)
-        return try TerminalImage.text(picture, as: graphics, in: area)
+        // The terminal has fonts of its own.
+        if !picture.missingCharacters.isEmpty { return nil }
+        return try TerminalImage.text(picture.image, as: graphics, in: area)
     }
 
     /// A picture for a table's row, some cells wide.

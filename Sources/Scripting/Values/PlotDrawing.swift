@@ -22,12 +22,15 @@ extension Plot {
     ///   - scale: the pixels of the picture by those of the drawing.
     ///   - theme: the colours.
     ///   - limits: the limits of the picture.
-    /// - Returns: the picture.
-    /// - Throws: `ImageError` with `libraryMissing` where libvips, or its part for SVG, is not installed.
+    /// - Returns: the picture, and the characters that no installed font has: there are boxes in their place.
+    /// - Throws: `ImageError` with `libraryMissing` where libvips, or its part for SVG, is not installed; `fontMissing`
+    ///   without any font.
     package func picture(
         width: Int = 800, height: Int = 480, scale: Double = 1, theme: Theme = .light,
         limits: ImageLimits = ImageLimits()
-    ) throws(ImageError) -> BitmapImage {
-        try BitmapImage(drawing: svg(width: width, height: height, theme: theme), scale: scale, limits: limits)
+    ) throws(ImageError) -> (image: BitmapImage, missingCharacters: [Unicode.Scalar]) {
+        let drawing = svg(width: width, height: height, theme: theme)
+        let missing = try InstalledFonts.missingCharacters(in: drawing)
+        return (try BitmapImage(drawing: drawing, scale: scale, limits: limits), missing)
     }
 }
