@@ -173,7 +173,8 @@ private struct PlotSVG {
         }
         context = bins.context
         let isWhole = bins.amounts.allSatisfy { $0.rounded() == $0 }
-        let scale = PlotScale.covering(bins.amounts.amountRange, plot.y.unit, atMost: 6, isWhole: isWhole)
+        let scale = PlotScale.covering(
+            bins.amounts.amountRange, plot.y.unit, atMost: min(6, fittingTicks), isWhole: isWhole)
         let frame = frame(scale)
         let step = min(frame.width / Double(bins.amounts.count), 80)
         let isPeriods = plot.x.unit == .date
@@ -195,7 +196,7 @@ private struct PlotSVG {
     }
 
     private mutating func drawPoints(_ points: [PlotPoint]) {
-        let upwards = PlotScale.covering(points.range(\.y), plot.y.unit, atMost: 7)
+        let upwards = PlotScale.covering(points.range(\.y), plot.y.unit, atMost: min(7, fittingTicks))
         let frame = frame(upwards)
         let range = points.range(\.x)
         let count = max(3, Int(frame.width / 90))
@@ -260,6 +261,9 @@ private struct PlotSVG {
 
         func y(_ amount: Double) -> Double { top + (1 - scale.fraction(amount)) * height }
     }
+
+    /// The number of amounts whose labels fit above one another.
+    private var fittingTicks: Int { max(2, Int((bottom - top - 28) / Self.line)) }
 
     /// Draws the lines and labels of the amounts.
     private mutating func frame(_ scale: PlotScale) -> Frame {
