@@ -114,6 +114,13 @@ install_chromium() {
     say "SessionPictureTests/columns fails without Chromium."
 }
 
+# The tests that ask GNUstep say that they are skipped without it.
+install_gnustep() {
+  command -v apt-get >/dev/null || return 0
+  [[ -z $(missing_packages gobjc gnustep-make libgnustep-base-dev) ]] && return
+  step "Installing GNUstep" apt_install gobjc gnustep-make libgnustep-base-dev || say "The tests that ask GNUstep are skipped."
+}
+
 require_swift() {
   command -v swift >/dev/null ||
     die "no Swift toolchain on PATH. Install Swift 6.3 or later from https://www.swift.org/install/linux and try again"

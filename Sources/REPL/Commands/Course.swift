@@ -68,7 +68,7 @@ extension Lesson {
                 "An archive holds the object and all that it refers to. Foo is the class of the step before, :chapter 2.",
             examples: ["archiver.unarchivedObject({ Foo },\n  archiver.archivedData(Foo{ name = \"James\" }))"],
             objectiveC: "[NSKeyedUnarchiver unarchiveObjectWithData:data]",
-            swift: "NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data)"
+            swift: "try NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data)"
         ) { entry, _ in
             entry.hasWorked && entry.value?.isTruthy ?? false
                 && entry.words.contains { $0 == "unarchivedObject" || $0 == "unarchiveObject" }
@@ -78,7 +78,7 @@ extension Lesson {
             text: "The store archives all of its items to items.archivePath, the array as the root.",
             examples: ["items:saveChanges()"],
             objectiveC: "[NSKeyedArchiver archiveRootObject:items toFile:path]",
-            swift: "NSKeyedArchiver.archivedData(withRootObject: allItems, …)"
+            swift: "try NSKeyedArchiver.archivedData(withRootObject: allItems, requiringSecureCoding: false)"
         ) { entry, state in
             entry.hasWorked && entry.calls("saveChanges") && entry.value?.isTruthy ?? true
                 && !state.host.items.hasChanges
@@ -94,8 +94,8 @@ extension Lesson {
             text:
                 "Documents and Library are in a backup, Library/Caches and tmp are not. No other application reaches them, and this one reaches nothing else.",
             examples: ["fs.list(app.container.path)"],
-            objectiveC: "NSSearchPathForDirectoriesInDomains(NSDocumentDirectory, …)",
-            swift: "FileManager.default.urls(for: .documentDirectory, in: …)"
+            objectiveC: "NSSearchPathForDirectoriesInDomains(NSDocumentDirectory, NSUserDomainMask, YES)",
+            swift: "FileManager.default.urls(for: .documentDirectory, in: .userDomainMask)"
         ) { entry, _ in entry.hasWorked && entry.words.contains("container") },
     ]
 
@@ -143,8 +143,8 @@ extension Lesson {
             examples: [
                 "items[1].image = image.fromData(data.fromBase64(\n  \"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4\"\n  .. \"2mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==\"))"
             ],
-            objectiveC: "[UIImageJPEGRepresentation(image, 0.5) writeToFile:path …]",
-            swift: "image.jpegData(compressionQuality: 0.5)?.write(to: url)"
+            objectiveC: "[UIImageJPEGRepresentation(image, 0.5) writeToFile:path atomically:YES]",
+            swift: "try image.jpegData(compressionQuality: 0.5)?.write(to: url)"
         ) { entry, state in entry.hasWorked && entry.words.contains("image") && state.hasPicture },
         Lesson(
             title: "Low memory",
@@ -156,7 +156,7 @@ extension Lesson {
         Lesson(
             title: "Errors",
             text:
-                "What fails outside of the program is nil and an error, with a domain and a code. This file is not there.",
+                "What fails outside of the program is nil, an error and its code; err.domain is NSPOSIXErrorDomain here. This file is not there.",
             examples: ["fs.read(app.container.documents .. \"/none\")"],
             objectiveC: "NSError **", swift: "do { try … } catch { … }"
         ) { entry, _ in
@@ -169,8 +169,8 @@ extension Lesson {
             examples: [
                 "w = archiver.writer()\nw:encodeObject({ \"Juliana\", \"Nicolas\" }, \"mybar\")\nw:encodeObject(\"James\", \"myfoo\")\nr = archiver.reader(w:finishEncoding())\nreturn r:decodeObject(\"mybar\"), r:decodeObject(\"myfoo\")"
             ],
-            objectiveC: "initForWritingWithMutableData:, finishEncoding",
-            swift: "NSKeyedArchiver(requiringSecureCoding:), encodedData"
+            objectiveC: "[[NSKeyedArchiver alloc] initForWritingWithMutableData:data]",
+            swift: "NSKeyedArchiver(requiringSecureCoding: false)"
         ) { entry, _ in
             entry.hasWorked && entry.calls("decodeObject") && entry.value?.isTruthy ?? false
         },
