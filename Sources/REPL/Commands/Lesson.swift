@@ -14,6 +14,16 @@ struct Lesson: Sendable {
     /// The same in Objective-C, and in Swift.
     var objectiveC: String?
     var swift: String?
+    /// The entries of the examples: a line that is indented, or an `end`, goes on with the one before.
+    var entries: [String] {
+        examples.flatMap { $0.split(separator: "\n") }.reduce(into: []) { entries, line in
+            if let last = entries.last, line.hasPrefix(" ") || line.hasPrefix("end") {
+                entries[entries.count - 1] = last + "\n" + line
+            } else {
+                entries.append(String(line))
+            }
+        }
+    }
     /// Whether an entry solves it.
     let isSolved: @Sendable (LessonEntry, LessonState) -> Bool
 

@@ -126,6 +126,9 @@ extension PromptSession {
     /// Begins the chapter with the prompt, or resumes it.
     func beginChapter() {
         let place = Course.chapter.place(in: host)
+        if place == Course.chapter.lessons.count {
+            return say("The chapter was gone through to its end. What you made is here; :chapter 1 begins it again.\n")
+        }
         say(
             "\(place == 0 ? "The chapter checks what you do." : "The chapter goes on where it was left.") "
                 + ":chapter shows the step, :chapter next skips it, :chapter 1 begins again. Leave at any time: cubby chapter resumes it.\n\n"
@@ -234,7 +237,9 @@ extension PromptSession {
         }
         guard hints else { return }
         self.tutorial?.failures += 1
-        guard let failures = self.tutorial?.failures, failures % 3 == 0 else { return }
+        // A step of several entries is not solved by the first of them.
+        let patience = max(3, tutorial.current?.entries.count ?? 0)
+        guard let failures = self.tutorial?.failures, failures % patience == 0 else { return }
         let isLampGone = tutorial.needsLamp && lamp == nil
         let hint =
             isLampGone

@@ -1,8 +1,10 @@
-"""cubby inspect --json-lines over a folder of archives, beside a loop with plistlib that writes digest and contents.
+"""cubby inspect --json-lines over a folder of archives, beside a loop with plistlib that writes digest and contents; cubby
+timeline beside one that writes the dates, sorted.
 
 archives.py PROGRAM [N]: N archives (10000) of ten items each. The best of three runs, in turn.
 """
 
+import datetime
 import hashlib
 import json
 import os
@@ -50,6 +52,32 @@ def loop(folder, output):
             output.write(json.dumps(line, default=plain) + "\n")
 
 
+def dates(folder, output):
+    """The dates of all files by time, with the digest of the file and the path within."""
+    found = []
+
+    def scan(value, path, file, digest):
+        if isinstance(value, dict):
+            if isinstance(value.get("NS.time"), float):
+                found.append((value["NS.time"], file, path, digest))
+            for key, each in value.items():
+                scan(each, f"{path}.{key}", file, digest)
+        elif isinstance(value, list):
+            for place, each in enumerate(value):
+                scan(each, f"{path}[{place}]", file, digest)
+
+    for path, _, names in os.walk(folder):
+        for name in names:
+            file = os.path.join(path, name)
+            with open(file, "rb") as stream:
+                data = stream.read()
+            scan(plistlib.loads(data), "", file, hashlib.sha256(data).hexdigest())
+    start = datetime.datetime(2001, 1, 1, tzinfo=datetime.timezone.utc)
+    for seconds_since, file, path, digest in sorted(found):
+        at = start + datetime.timedelta(seconds=seconds_since)
+        output.write(json.dumps({"time": at.isoformat(), "file": file, "sha256": digest, "path": path}) + "\n")
+
+
 def seconds(function):
     start = time.perf_counter()
     function()
@@ -72,14 +100,20 @@ def main():
         def inspect(*options):
             subprocess.run([program, "inspect", folder, *options], stdout=nothing)
 
+        def timeline():
+            subprocess.run([program, "timeline", folder, "--format", "jsonl"], stdout=nothing)
+
         runs = [(
             seconds(lambda: inspect("--json-lines")), seconds(lambda: inspect("--find", "no such text")),
-            seconds(lambda: loop(folder, nothing))) for _ in range(3)]
-        lines, find, python = (min(column) for column in zip(*runs))
+            seconds(lambda: loop(folder, nothing)), seconds(timeline), seconds(lambda: dates(folder, nothing)))
+            for _ in range(3)]
+        lines, find, python, events, scanned = (min(column) for column in zip(*runs))
         print(f"{count} archives of {size // count} bytes")
         print(f"cubby inspect --json-lines  {lines:6.2f} s  {lines / python:.2f} of plistlib's")
         print(f"cubby inspect --find        {find:6.2f} s  {find / python:.2f}")
         print(f"plistlib, hashlib, json     {python:6.2f} s")
+        print(f"cubby timeline              {events:6.2f} s  {events / scanned:.2f} of the dates by plistlib")
+        print(f"dates by plistlib           {scanned:6.2f} s")
 
 
 main()

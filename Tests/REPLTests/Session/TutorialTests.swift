@@ -131,6 +131,21 @@ import Wording
         #expect(prompt.output.contains("✓ The second run") && prompt.output.contains("That was the chapter."))
     }
 
+    @Test func `Its screens are those of these steps`() throws {
+        let screens = PromptCapture.all(in: "chapter")
+        for (place, lesson) in Lesson.chapter.enumerated() {
+            let name = "\(place + 1) of \(Lesson.chapter.count): \(lesson.title)"
+            let screen = try #require(screens.first { $0.name == name }, "no screen: \(name)")
+            #expect(screen.screen.contains("✓ \(lesson.title)"), "\(name)")
+            let lines = lesson.entries.flatMap { $0.split(separator: "\n").map(String.init) }
+            #expect(lesson.advice != nil || screen.typed == lines, "\(name)")
+        }
+        #expect(screens.contains { $0.name == "left and resumed" })
+        let page = try String(contentsOfFile: "\(Project.root)/docs/chapter.md", encoding: .utf8)
+        let blocks = page.split(separator: "\n").count { $0.hasPrefix("```lua") || $0.hasPrefix("```console") }
+        #expect(blocks >= 13 && screens.count { $0.name.hasSuffix("of the page") } == blocks)
+    }
+
     @Test func `It is left and resumed at its step`() throws {
         let prompt = try prompt()
         prompt.session.beginChapter()
@@ -142,6 +157,14 @@ import Wording
         #expect(prompt.enter(":chapter").contains("3 of 15"))
         #expect(prompt.enter(":chapter 16").contains("the lessons are 1 to 15"))
         #expect(prompt.enter(":chapter 5", "1", "2", "3").contains("Not yet. :chapter again"))
+        // Who types the entries of a step one by one gets no hint.
+        let several = Lesson.chapter.indices.filter { Lesson.chapter[$0].entries.count > 2 }
+        #expect(several.count >= 2)
+        for place in several {
+            var shown = prompt.enter(":chapter \(place + 1)")
+            for entry in Lesson.chapter[place].entries { shown += prompt.enter(entry) }
+            #expect(shown.contains("✓ \(Lesson.chapter[place].title)") && !shown.contains("Not yet."))
+        }
     }
 
     @Test(arguments: Array(1...15))
