@@ -5,7 +5,6 @@ Each input has its own screen and its own session; varying times are replaced. d
 """
 
 import os
-import re
 import shutil
 import sys
 import tempfile
