@@ -198,6 +198,14 @@ let package = Package(
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Items", "PropertyList", "Files", "CPlatform",
                 "Wording",
             ]),
+        // The Model Context Protocol: a client's messages, and the tools that it calls on a host.
+        .target(
+            name: "Assistants",
+            dependencies: [
+                "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "KeyedArchive",
+                "PredicateFormat", "PropertyList", "SQLite", "Files", "CPlatform", "Wording",
+            ],
+            resources: [.embedInCode("tools.json")]),
         .target(
             name: "Cubby",
             dependencies: exported + bindings + ["TestBindings"]),
@@ -205,7 +213,8 @@ let package = Package(
         .target(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "DebugAdapter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform", "Wording",
+                "Cubby", "Assistants", "DebugAdapter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform",
+                "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -298,6 +307,12 @@ let package = Package(
             dependencies: [
                 "Cubby", "DebugAdapter", "Scripting", "Lua", "Application", "Images", "Items", "PropertyList", "Files",
                 "CommandTestSupport", "TestSupport",
+            ]),
+        .testTarget(
+            name: "AssistantsTests",
+            dependencies: [
+                "Cubby", "Assistants", "REPL", "Scripting", "Application", "ColumnEngine", "Images", "Items",
+                "PropertyList", "Files", "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
         .testTarget(

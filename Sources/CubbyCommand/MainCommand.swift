@@ -65,6 +65,7 @@ struct MainCommand: ParsableCommand {
             cubby shared init | migrate | grant | status | push | pull URL
             cubby config [set | grant | revoke | approve …] [<options>]
             cubby status [CONTAINER] [--json]
+            cubby mcp [--allow-changes] [--container DIR]
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -81,6 +82,7 @@ struct MainCommand: ParsableCommand {
             ConfigCommand.self,
             StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
             TestCommand.self, InitCommand.self,
+            AssistantCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 

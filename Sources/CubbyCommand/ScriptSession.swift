@@ -99,7 +99,7 @@ struct ScriptSession {
     private func run(
         _ chunks: [(bytes: [UInt8], name: String)], _ options: inout ScriptHostOptions, _ debugger: DebugAdapterServer?
     ) throws -> Int32 {
-        let host = try open(options)
+        let host = try Self.open(options)
         options.kernelABI = host.fences.kernelABI
         let debugServer = DebugServer(host, key: host.socket?.key)
         defer { debugServer.stop() }
@@ -218,16 +218,19 @@ struct ScriptSession {
 
     // MARK: Errors before a script runs
 
-    private func open(_ options: ScriptHostOptions) throws -> ScriptHost {
+    /// Opens a host.
+    ///
+    /// - Throws: the exit status, after the message.
+    static func open(_ options: ScriptHostOptions) throws -> ScriptHost {
         do {
             return try ScriptHost(options)
         } catch let error as FolderLockError {
             guard case .file(let cause) = error else { throw CommandFailure.exit(error) }
-            throw CommandFailure.exit(cause, advice: Self.advice(on: cause, options.container))
+            throw CommandFailure.exit(cause, advice: advice(on: cause, options.container))
         } catch let error as LandlockError {
             throw CommandFailure.exit(.unavailable, "--require-sandbox: \(error.message)")
         } catch let error as FileError {
-            throw CommandFailure.exit(error, advice: Self.advice(on: error, options.container))
+            throw CommandFailure.exit(error, advice: advice(on: error, options.container))
         } catch let error as SharedError {
             throw SharedArgument.failure(error)
         } catch let error as StoreError {

@@ -98,6 +98,20 @@ extension ItemStore {
         return ItemStoreDiff(columns, columns.changes[start...])
     }
 
+    /// Runs a body as a transaction, and gives the changes that it commits.
+    ///
+    /// - Parameters:
+    ///   - report: takes the difference, before the commit.
+    ///   - body: changes items.
+    /// - Throws: errors of the body and of the commit, after rolling back.
+    package func transaction(reporting report: (ItemStoreDiff) -> Void, _ body: () throws -> Void) throws {
+        try transaction {
+            let start = columns.changeCount
+            try body()
+            report(ItemStoreDiff(columns, columns.changes[start...]))
+        }
+    }
+
     private static let noTransaction = StoreError(.noTransaction, "no transaction is under way: begin one first")
 
     func checkNoTransaction(_ verb: String) throws(StoreError) {

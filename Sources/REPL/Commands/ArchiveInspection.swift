@@ -8,7 +8,7 @@ import PropertyList
 import Scripting
 
 /// An archive or a property list as lines for the prompt, and what the last save has changed in that of the store.
-struct ArchiveInspection {
+package struct ArchiveInspection {
     private let tree: ArchiveTree
     private let leafText: LeafText
 
@@ -24,7 +24,7 @@ struct ArchiveInspection {
     ///   - bytes: of an archive, or of a property list in any form.
     ///   - columns: the width of the screen.
     /// - Throws: `ArchiveError` when they are none.
-    init(_ bytes: [UInt8], columns: Int) throws(ArchiveError) {
+    package init(_ bytes: [UInt8], columns: Int) throws(ArchiveError) {
         tree = try ArchiveTree(PropertyListStorage(bytes))
         leafText = LeafText(limit: max(columns - 30, 40))
     }
@@ -32,7 +32,7 @@ struct ArchiveInspection {
     /// The tree, or the part at a path.
     ///
     /// - Throws: `ArchiveError` for a path that leads nowhere.
-    func lines(at path: TreePath?) throws(ArchiveError) -> StyledText {
+    package func lines(at path: TreePath?) throws(ArchiveError) -> StyledText {
         var (tree, node) = (tree, ArchiveTree.Node?.none)
         if let path {
             if let inner = try tree.embedded(at: path) {

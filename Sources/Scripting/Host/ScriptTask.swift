@@ -187,6 +187,11 @@ extension ScriptHost {
         }
     }
 
+    /// Runs a function for the running code, with a time limit of its own: the code goes on after it.
+    package func run(_ function: LuaFunction, seconds: Double) -> Result<[LuaValue], LuaError> {
+        scheduler.finish(scheduler.start(function, [], seconds: seconds))
+    }
+
     /// Stops an entry and no other code.
     package func cancel(_ entry: ScriptEntry) {
         if let task = entry.task { scheduler.requestCancel(task) }

@@ -1,0 +1,341 @@
+package import Application
+package import PropertyList
+import Scripting
+import Wording
+
+/// Starts the calls of tools.
+package protocol CallStarter: AnyObject {
+    /// - Parameters:
+    ///   - call: the tool and its checked arguments.
+    ///   - isChanging: whether it may change items.
+    ///   - completion: called once with the answer, unless the call is cancelled.
+    /// - Returns: a function that cancels the call.
+    func start(_ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void) -> () -> Void
+}
+
+/// A server of the Model Context Protocol for one client: its messages come in as bytes, and lines of JSON go out.
+///
+/// The client's first request decides the revision: `initialize` begins a session of 2025-11-25; the requests of 2026-07-28
+/// carry their version.
+package final class AssistantServer {
+    private static let (handshake, stateless) = ("2025-11-25", "2026-07-28")
+    /// The numbers of calls that run, and that wait.
+    private static let (running, waiting) = (4, 64)
+    /// Seconds after which a call is stopped, whatever its own limit is.
+    private static let patience = 120.0
+
+    private final class Call {
+        let id: JSONValue
+        let message: JSONValue
+        let token: JSONValue?
+        let start = MonotonicTime.now()
+        var cancel: (() -> Void)?
+        var timers: [LoopTimer] = []
+
+        init(_ id: JSONValue, _ message: JSONValue, token: JSONValue?) {
+            (self.id, self.message, self.token) = (id, message, token)
+        }
+
+        var tool: String { message["tool"]?.text ?? "" }
+    }
+
+    private let loop: EventLoop
+    private let starter: any CallStarter
+    private let audit: AuditFile
+    private let allowsChanges: Bool
+    private let send: ([UInt8]) -> Void
+    private var decoder = LineDecoder()
+    private var version: String?
+    private var client = ""
+    private var calls: [Call] = []
+
+    /// - Parameters:
+    ///   - loop: the thread's loop.
+    ///   - starter: starts the calls.
+    ///   - audit: has a line for the beginning and the end of each call.
+    ///   - allowsChanges: whether `run` may keep what it changes.
+    ///   - send: takes bytes for the client.
+    package init(
+        _ loop: EventLoop, _ starter: any CallStarter, audit: AuditFile, allowsChanges: Bool,
+        send: @escaping ([UInt8]) -> Void
+    ) {
+        (self.loop, self.starter, self.audit, self.allowsChanges) = (loop, starter, audit, allowsChanges)
+        self.send = send
+    }
+
+    /// Whether no call is under way.
+    package var isIdle: Bool { calls.isEmpty }
+
+    /// Takes bytes of the client.
+    package func receive(_ bytes: ArraySlice<UInt8>) {
+        for line in decoder.lines(with: bytes) {
+            guard let line else {
+                deny(.null, Denial(.parse, "a line is longer than \(LineDecoder.limit >> 20) MB"))
+                continue
+            }
+            if line.contains(where: { $0 > 0x20 }) { take(line) }
+        }
+    }
+
+    /// The client is gone: its calls are stopped.
+    package func end() { for call in calls { finish(call, "the client has left") } }
+
+    // MARK: Messages
+
+    private struct Denial: Error {
+        enum Code: Int {
+            case parse = -32700
+            case request = -32600
+            case method = -32601
+            case parameters = -32602
+            case busy = -32000
+            case resource = -32002
+            case version = -32022
+        }
+
+        let (code, text): (Code, String)
+        var data: JSONValue?
+
+        init(_ code: Code, _ text: String) { (self.code, self.text) = (code, text) }
+    }
+
+    private func write(_ fields: KeyValuePairs<String, JSONValue?>) {
+        var message = JSONValue.object(fields)
+        message["jsonrpc"] = .string("2.0")
+        if let json = try? message.json() { send(json + [0x0A]) }
+    }
+
+    private func deny(_ id: JSONValue, _ denial: Denial) {
+        let (code, text) = (JSONValue.number(denial.code.rawValue), JSONValue.string(denial.text))
+        write(["id": id, "error": .object(["code": code, "message": text, "data": denial.data])])
+    }
+
+    private func take(_ line: [UInt8]) {
+        var id = JSONValue.null
+        do throws(Denial) {
+            let message: JSONValue
+            do throws(JSONError) { message = try JSONValue(json: line) } catch {
+                throw Denial(.parse, "a line is not JSON: \(error.message)")
+            }
+            guard let fields = message.fields else { throw Denial(.request, "a message is one object, not a batch") }
+            guard message["jsonrpc"]?.text == "2.0" else { throw Denial(.request, "\"jsonrpc\": \"2.0\" is missing") }
+            guard let method = message["method"]?.text else {
+                // An answer, to a question that was not put, is ignored.
+                if fields["result"] != nil || fields["error"] != nil { return }
+                throw Denial(.request, "a message has a method")
+            }
+            let parameters = message["params"] ?? .object([:])
+            guard let given = fields["id"] else { return notified(method, parameters) }
+            guard given.text != nil || given.number != nil else {
+                throw Denial(.request, "an id is a string or an integer")
+            }
+            if calls.contains(where: { $0.id == given }) { throw Denial(.request, "a call with this id is under way") }
+            id = given
+            guard parameters.fields != nil else { throw Denial(.parameters, "params is an object") }
+            try admit(method, parameters)
+            if let result = try perform(id, method, parameters) { answer(id, result, isCached: true) }
+        } catch { deny(id, error) }
+    }
+
+    private func notified(_ method: String, _ parameters: JSONValue) {
+        guard method == "notifications/cancelled", let id = parameters["requestId"] else { return }
+        if let call = calls.first(where: { $0.id == id }) { finish(call, "cancelled") }
+    }
+
+    /// Decides the revision by the first request, and keeps the client to it.
+    private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
+        let meta = parameters["_meta"]
+        let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
+        switch (version, claimed) {
+        case (Self.stateless?, _) where method == "initialize": throw unsupported(parameters["protocolVersion"])
+        case (Self.handshake?, _?): throw Denial(.request, "this client has begun with initialize: \(Self.handshake)")
+        case (Self.handshake?, nil):
+            if method == "initialize" { throw Denial(.request, "the client is initialized already") }
+        case (nil, _) where method == "initialize", (nil, nil) where method == "ping": break
+        case (_, let claimed?):
+            guard let text = claimed.text else { throw Denial(.parameters, "a version is a string") }
+            guard text == Self.stateless else { throw unsupported(claimed) }
+            guard meta?["io.modelcontextprotocol/clientCapabilities"]?.fields != nil else {
+                throw Denial(.parameters, "_meta has no io.modelcontextprotocol/clientCapabilities")
+            }
+            version = Self.stateless
+            client = meta?["io.modelcontextprotocol/clientInfo"]?["name"]?.text ?? client
+        case (_, nil):
+            throw Denial(
+                version == nil ? .request : .parameters,
+                "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)")
+        }
+    }
+
+    private func unsupported(_ requested: JSONValue?) -> Denial {
+        var denial = Denial(.version, "this version of the protocol is not served")
+        denial.data = .object([
+            "supported": .array([.string(Self.stateless)]), "requested": requested ?? .string(""),
+        ])
+        return denial
+    }
+
+    /// Sends a result, with what the revision adds to it.
+    private func answer(_ id: JSONValue, _ result: JSONValue, isCached: Bool) {
+        var result = result
+        if version == Self.stateless {
+            result["resultType"] = .string("complete")
+            result["_meta"] = .object(["io.modelcontextprotocol/serverInfo": Self.information])
+            if isCached { (result["ttlMs"], result["cacheScope"]) = (.number(0), .string("private")) }
+        }
+        write(["id": id, "result": result])
+    }
+
+    // MARK: Methods
+
+    private static let information: JSONValue = .object([
+        "name": .string("cubby"), "title": .string("Cubby"), "version": .string(CubbyVersion.string),
+    ])
+
+    /// What both revisions say of the server at first.
+    private var introduction: JSONValue {
+        .object([
+            "capabilities": .object(["tools": .object([:]), "resources": .object([:])]),
+            "instructions": .string(
+                "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(allowsChanges ? "" : ", which is refused here"). \(AssistantText.warning)"
+            ),
+        ])
+    }
+
+    private static let templates = ["reference/{page}", "item/{itemKey}", "picture/{itemKey}"].map { template in
+        JSONValue.object(["uriTemplate": .string("cubby://" + template), "name": .string(template)])
+    }
+
+    /// - Returns: the result; nil if it follows later.
+    private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
+        var introduction = introduction
+        switch method {
+        case "initialize":
+            guard parameters["protocolVersion"]?.text != nil else {
+                throw Denial(.parameters, "protocolVersion is a string")
+            }
+            (version, client) = (Self.handshake, parameters["clientInfo"]?["name"]?.text ?? "")
+            introduction["protocolVersion"] = .string(Self.handshake)
+            introduction["serverInfo"] = Self.information
+            return introduction
+        case "server/discover" where version == Self.stateless:
+            introduction["supportedVersions"] = .array([.string(Self.stateless)])
+            return introduction
+        case "ping" where version != Self.stateless: return .object([:])
+        case "tools/list": return .object(["tools": .array(ToolCatalog.tools(allowsChanges: allowsChanges))])
+        case "resources/templates/list": return .object(["resourceTemplates": .array(Self.templates)])
+        case "resources/list", "resources/read":
+            let name = method == "resources/list" ? "cursor" : "uri"
+            guard parameters[name] == nil ? name == "cursor" : parameters[name]?.text != nil else {
+                throw Denial(.parameters, "\(name) is a string")
+            }
+            try add(id, method, .object([name: parameters[name]]), parameters)
+            return nil
+        case "tools/call": return try callTool(id, parameters)
+        default: throw Denial(.method, "there is no method \(VisibleText.line(method.shortened(to: 100)))")
+        }
+    }
+
+    private func callTool(_ id: JSONValue, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
+        let tool = parameters["name"]?.text ?? ""
+        guard let given = (parameters["arguments"] ?? .object([:])).fields else {
+            throw Denial(.parameters, "arguments is an object")
+        }
+        let arguments: JSONValue?
+        var problem: String?
+        do throws(ToolError) { arguments = try ToolCatalog.arguments(of: tool, given) } catch {
+            (arguments, problem) = (.null, error.description)
+        }
+        guard let arguments else {
+            let hint = NearestNames.hint(for: tool, among: ToolCatalog.names)
+            throw Denial(.parameters, "there is no tool '\(VisibleText.line(tool.shortened(to: 100)))'\(hint)")
+        }
+        if problem == nil, ToolCatalog.isChanging(tool, arguments), !allowsChanges {
+            problem =
+                "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference"
+        }
+        guard let problem else {
+            try add(id, tool, arguments, parameters)
+            return nil
+        }
+        audit.record(["event": .string("refused"), "id": id, "tool": .string(tool), "reason": .string(problem)])
+        answer(id, AssistantText.result(AssistantText.failure(problem)), isCached: false)
+        return nil
+    }
+
+    // MARK: Calls
+
+    private func add(
+        _ id: JSONValue, _ tool: String, _ arguments: JSONValue, _ parameters: JSONValue
+    ) throws(Denial) {
+        guard calls.count < Self.running + Self.waiting else {
+            throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
+        }
+        let token = parameters["_meta"]?["progressToken"]
+        let message: JSONValue = .object(["tool": .string(tool), "arguments": arguments])
+        calls.append(Call(id, message, token: token?.text != nil || token?.number != nil ? token : nil))
+        startNext()
+    }
+
+    private func startNext() {
+        while let call = calls.prefix(Self.running).first(where: { $0.cancel == nil }) { start(call) }
+    }
+
+    private func start(_ call: Call) {
+        call.cancel = {}
+        let arguments = call.message["arguments"] ?? .null
+        let isChanging = ToolCatalog.isChanging(call.tool, arguments)
+        let isRecorded = audit.record([
+            "event": .string("call"), "client": .string(client), "id": call.id, "tool": .string(call.tool),
+            "changes": .boolean(isChanging), "arguments": arguments,
+        ])
+        guard isRecorded else {
+            return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
+        }
+        call.timers.append(
+            loop.after(Self.patience) { [unowned self] in
+                end(
+                    call,
+                    AssistantText.failure("there was no answer in \(Int(Self.patience)) s, and the call is stopped"))
+            })
+        if let token = call.token {
+            call.timers.append(
+                loop.every(1) { [unowned self] in
+                    let seconds = JSONValue.real(MonotonicTime.now().seconds(since: call.start))
+                    let progress = JSONValue.object(["progressToken": token, "progress": seconds])
+                    write(["method": .string("notifications/progress"), "params": progress])
+                })
+        }
+        call.cancel = starter.start(call.message, isChanging: isChanging) { [weak self] in self?.end(call, $0) }
+    }
+
+    /// Answers a call.
+    private func end(_ call: Call, _ answer: JSONValue) {
+        guard calls.contains(where: { $0 === call }) else { return }
+        if !call.tool.hasPrefix("resources/") {
+            self.answer(call.id, AssistantText.result(answer), isCached: false)
+        } else if let result = answer["result"] {
+            self.answer(call.id, result, isCached: true)
+        } else {
+            let isMissing = version == Self.handshake && call.tool == "resources/read"
+            let text = (answer["invalid"] ?? answer["data"]?["error"] ?? answer["summary"])?.text
+            deny(call.id, Denial(isMissing ? .resource : .parameters, text ?? ""))
+        }
+        let outcome = answer["isError"]?.flag == true ? "failed" : "done"
+        finish(call, outcome, answer["data"]?["changes"]?["counts"])
+    }
+
+    /// Removes a call, stops it if it goes on, and starts those that wait.
+    private func finish(_ call: Call, _ outcome: String, _ counts: JSONValue? = nil) {
+        calls.removeAll { $0 === call }
+        for timer in call.timers { timer.cancel() }
+        let seconds = JSONValue.real(MonotonicTime.now().seconds(since: call.start))
+        // One that waits has not begun.
+        guard let cancel = call.cancel else { return }
+        cancel()
+        audit.record([
+            "event": .string("end"), "id": call.id, "outcome": .string(outcome), "changes": counts, "seconds": seconds,
+        ])
+        startNext()
+    }
+}

@@ -1,0 +1,61 @@
+import CPlatform
+package import Files
+import Glibc
+import PropertyList
+
+/// The record of an assistant's calls: a line of JSON for the beginning, and one for the end of each, appended to a file
+/// that only the user can read.
+///
+/// It is in the folder of the configuration, which scripts and the programs that they start cannot reach: what a tricked
+/// script has done stays recorded.
+package final class AuditFile {
+    /// The largest number of bytes of arguments in a line; of longer ones the beginning and the size are recorded.
+    private static let limit = 64 << 10
+
+    let path: String
+    private let container: String
+
+    /// - Parameters:
+    ///   - folder: the folder of the configuration, which is made if it is not there.
+    ///   - container: the path of the container.
+    /// - Throws: `FileError` when it cannot be written, or others could read it.
+    package init(in folder: String, container: String) throws(FileError) {
+        path = PathText.join(folder, "assistants.log")
+        self.container = container
+        try PosixFileLayer().makeDirectories(folder, permissions: 0o700)
+        close(try open())
+    }
+
+    /// Opens the file anew for each line, so that it can be moved away at any time.
+    private func open() throws(FileError) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(.open, path, code: errno) }
+        var raw = stat()
+        let isRegular = fstat(descriptor, &raw) == 0 && raw.st_mode & S_IFMT == S_IFREG
+        guard isRegular, raw.st_uid == geteuid(), raw.st_mode & 0o077 == 0 else {
+            close(descriptor)
+            throw FileError(.open, path, code: EPERM, reason: "it is not a file that only you can read")
+        }
+        return descriptor
+    }
+
+    /// Appends a line.
+    ///
+    /// - Returns: false if it cannot be written.
+    @discardableResult
+    func record(_ fields: KeyValuePairs<String, JSONValue?>) -> Bool {
+        var line = JSONValue.object(fields)
+        var moment = timespec()
+        clock_gettime(CLOCK_REALTIME, &moment)
+        (line["time"], line["process"]) = (.string(LocalTime.isoText(moment)), .number(Int(getpid())))
+        line["container"] = .string(container)
+        let arguments = (try? line["arguments"]?.json()) ?? []
+        if arguments.count > Self.limit {
+            line["arguments"] = .string(String(decoding: arguments.prefix(Self.limit), as: UTF8.self))
+            line["argumentBytes"] = .number(arguments.count)
+        }
+        guard let bytes = try? line.json() + [0x0A], let descriptor = try? open() else { return false }
+        defer { close(descriptor) }
+        return cubby_write(descriptor, bytes, bytes.count) == bytes.count
+    }
+}

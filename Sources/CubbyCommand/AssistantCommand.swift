@@ -1,0 +1,171 @@
+import Application
+import ArgumentParser
+import Assistants
+import ColumnEngine
+import Cubby
+import Files
+import Glibc
+import PropertyList
+import REPL
+import Scripting
+
+/// `cubby mcp`: the tools of a container for assistants, by the Model Context Protocol on the standard streams.
+struct AssistantCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mcp", _superCommandName: MainCommand.name,
+        abstract: "Serve an assistant by the Model Context Protocol: scripts, queries, SQL and the reference.",
+        discussion: """
+            An assistant's program starts this command and speaks on its standard streams. Scripts are dry runs, of \
+            which nothing is kept, unless --allow-changes is given. Paths are those that cubby config has granted.
+            """)
+
+    @Option(help: .container, completion: .container)
+    var container: String?
+
+    @Flag(help: "Let scripts change items and granted folders, where the assistant asks for it; and undo.")
+    var allowChanges = false
+
+    @Flag(name: .customLong("no-init"), help: "Do not run Library/Scripts/init.lua.")
+    var noInit = false
+
+    /// The part of a process that this command starts.
+    @Option(name: .customLong("call"), help: ArgumentHelp(visibility: .hidden))
+    var role: String?
+
+    func run() throws {
+        guard ProcessEnvironment.value("CUBBY_SHARED")?.isEmpty ?? true else {
+            throw CommandFailure.exit(.usage, "cubby mcp serves a container's own items: unset CUBBY_SHARED")
+        }
+        let located = try ContainerArgument.locate(
+            container, orSay: "is a new container for each run: name one that stays")
+        SignalMask.restore()
+        switch role.flatMap(CallRole.init) {
+        case nil: try serve(located)
+        case .dry?: try performDry(located)
+        case .pass?: try pass(located)
+        case .host?: try beHost(located)
+        }
+    }
+
+    /// Serves the client of the standard streams until it is gone.
+    private func serve(_ located: ApplicationContainer) throws {
+        guard let program = ProgramPath.current, let folder = ConfigurationFolder.locate() else {
+            throw CommandFailure.exit(.usage, "there is no home folder for the record of calls: set HOME")
+        }
+        Self.hideEnvironment()
+        do throws(FileError) {
+            let audit = try AuditFile(in: folder, container: located.path)
+            let loop = try EventLoop()
+            let words = ["mcp", "--container", located.path] + (noInit ? ["--no-init"] : [])
+            let processes = CallProcesses(loop) { [program] + words + ["--call", $0.rawValue] }
+            defer { processes.end() }
+            let client = AssistantClient(loop)
+            client.serve(
+                AssistantServer(loop, processes, audit: audit, allowsChanges: allowChanges, send: client.send))
+        } catch { throw CommandFailure.exit(error) }
+    }
+
+    /// Removes the variables that calls do not need: scripts would read the key of a service among them.
+    private static func hideEnvironment() {
+        let needed = [
+            "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+            "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
+        ]
+        let values = needed.compactMap { name in ProcessEnvironment.value(name).map { (name, $0) } }
+        guard ProcessSurroundings.current.areOfProcess, clearenv() == 0 else { return }
+        for (name, value) in values { setenv(name, value, 1) }
+    }
+
+    // MARK: Processes of calls
+
+    /// The memory limit of a script in bytes, unless a lower one is set, and that of its output.
+    private static let (memoryLimit, outputLimit) = (512 << 20, 1 << 20)
+
+    private func performDry(_ located: ApplicationContainer) throws {
+        let call = try readCall()
+        // What is said before the answer is the reason why there is none.
+        dup2(StandardDescriptor.output, StandardDescriptor.error)
+        guard PosixFileLayer().exists(located.documents) else {
+            throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
+        }
+        var options = try options(located)
+        options.isReadOnly = true
+        options.readable += options.writable
+        (options.writable, options.connectable, options.programs) = ([], [], [])
+        options.handlesSignals = false
+        if call["tool"] == .string("run") {
+            options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        }
+        let host = try ScriptSession.open(options)
+        try endWithStarter()
+        host.launch()
+        let function = ToolCalls.function(on: host, isDry: true)
+        if case .failure(let error) = host.run(function, [.string(LuaString((try? call.json()) ?? []))]) {
+            throw CommandFailure.exit(.scriptError, error.message)
+        }
+        host.flushOutput()
+    }
+
+    private func pass(_ located: ApplicationContainer) throws {
+        let call = try readCall()
+        dup2(StandardDescriptor.output, StandardDescriptor.error)
+        try endWithStarter()
+        let client = AttachClient(
+            try AttachCommand.connect(to: located, within: 10), to: located, loop: try EventLoop(),
+            key: try AttachCommand.key(), isPrompt: false
+        ) { HostSilence(text: "", isSuspended: false) }
+        if let status = client.greet() { throw ExitCode(status) }
+        throw ExitCode(client.run(ToolCalls.entry(for: (try? call.json()) ?? [])))
+    }
+
+    private func beHost(_ located: ApplicationContainer) throws {
+        SignalMask.blockAtLaunch()
+        let host = try ScriptSession.open(try options(located))
+        let attachments = AttachServer(host) { close($0) }
+        defer { attachments?.stop() }
+        ToolCalls.install(on: host)
+        host.launch()
+        host.loop.watch(StandardDescriptor.input) { _ in
+            var byte: UInt8 = 0
+            if read(StandardDescriptor.input, &byte, 1) <= 0 { host.terminate(cause: .eof, explicitly: false) }
+        }
+        host.write(ToolCalls.readiness)
+        host.flushOutput()
+        dup2(StandardDescriptor.error, StandardDescriptor.output)
+        host.runUntilTerminated()
+    }
+
+    /// The options of the container, with the grants of its configuration.
+    private func options(_ located: ApplicationContainer) throws -> ScriptHostOptions {
+        let words = ["--container", located.path] + (noInit ? ["--no-init"] : [])
+        var options = try HostOptions.parse(words).scriptHostOptions(nil, asks: false)
+        options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
+        (options.timeLimit, options.outputLimit) = (nil, Self.outputLimit)
+        return options
+    }
+
+    /// Reads the call, a line.
+    private func readCall() throws -> JSONValue {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.last != 0x0A {
+            let count = read(StandardDescriptor.input, &buffer, buffer.count)
+            guard count > 0 else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
+            bytes += buffer[..<count]
+        }
+        do throws(JSONError) { return try JSONValue(json: bytes) } catch {
+            throw CommandFailure.exit(.badData, error.message)
+        }
+    }
+
+    /// Ends this process when its starter is gone: nobody waits for the answer. Nothing is open for writing.
+    private func endWithStarter() throws {
+        let input = StandardDescriptor.input
+        let isWatching = DetachedThread.start {
+            var byte: UInt8 = 0
+            while read(input, &byte, 1) > 0 {}
+            _exit(ExitStatus.done.rawValue)
+        }
+        guard isWatching else { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
+    }
+}
