@@ -37,6 +37,8 @@ package final class AssistantServer {
         }
 
         var tool: String { message["tool"]?.text ?? "" }
+        var arguments: JSONValue { message["arguments"] ?? .null }
+        var isChanging: Bool { ToolCatalog.isChanging(tool, arguments) }
     }
 
     private let loop: EventLoop
@@ -272,22 +274,28 @@ package final class AssistantServer {
             throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
         }
         let token = parameters["_meta"]?["progressToken"]
-        let message: JSONValue = .object(["tool": .string(tool), "arguments": arguments])
+        let mark = JSONValue.string(AccessKey.random().text)
+        let message: JSONValue = .object(["tool": .string(tool), "arguments": arguments, "mark": mark])
         calls.append(Call(id, message, token: token?.text != nil || token?.number != nil ? token : nil))
         startNext()
     }
 
     private func startNext() {
-        while let call = calls.prefix(Self.running).first(where: { $0.cancel == nil }) { start(call) }
+        while true {
+            let running = calls.filter { $0.cancel != nil }
+            // Changes follow one another: each is a transaction of the one host.
+            let isChanging = running.contains { $0.isChanging }
+            let next = calls.first { $0.cancel == nil && !($0.isChanging && isChanging) }
+            guard running.count < Self.running, let next else { return }
+            start(next)
+        }
     }
 
     private func start(_ call: Call) {
         call.cancel = {}
-        let arguments = call.message["arguments"] ?? .null
-        let isChanging = ToolCatalog.isChanging(call.tool, arguments)
         let isRecorded = audit.record([
             "event": .string("call"), "client": .string(client), "id": call.id, "tool": .string(call.tool),
-            "changes": .boolean(isChanging), "arguments": arguments,
+            "changes": .boolean(call.isChanging), "arguments": call.arguments,
         ])
         guard isRecorded else {
             return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
@@ -306,7 +314,7 @@ package final class AssistantServer {
                     write(["method": .string("notifications/progress"), "params": progress])
                 })
         }
-        call.cancel = starter.start(call.message, isChanging: isChanging) { [weak self] in self?.end(call, $0) }
+        call.cancel = starter.start(call.message, isChanging: call.isChanging) { [weak self] in self?.end(call, $0) }
     }
 
     /// Answers a call.

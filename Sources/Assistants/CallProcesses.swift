@@ -20,6 +20,9 @@ package final class CallProcesses: CallStarter {
     private let loop: EventLoop
     private let words: (CallRole) -> [String]
     private var host: CallProcess?
+    private var isReady = false
+    /// The calls that wait for the host.
+    private var waiting: [(_ problem: String) -> Void] = []
 
     /// - Parameters:
     ///   - loop: the thread's loop.
@@ -30,21 +33,35 @@ package final class CallProcesses: CallStarter {
         _ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void
     ) -> () -> Void {
         var (current, isOver): (CallProcess?, Bool) = (nil, false)
-        let pass = { [self] in
-            if !isOver, current == nil { current = spawn(isChanging ? .pass : .dry, call, completion) }
-        }
-        // Where another process has the container, that may serve the call.
-        if isChanging, host == nil {
-            host = spawn(.host, nil) { [weak self] answer in
-                if answer["isReady"] == nil { self?.host = nil }
-                pass()
+        func begin(_ problem: String) {
+            guard !isOver else { return }
+            current = spawn(isChanging ? .pass : .dry, call) { answer in
+                var answer = answer
+                // Why there is no host of this client is also a reason.
+                if answer["isLost"] != nil, let text = answer["data"]?["error"]?.text {
+                    answer["data"]?["error"] = .string(text + problem)
+                }
+                completion(answer)
             }
-        } else {
-            pass()
         }
+        if isChanging { withHost(begin) } else { begin("") }
         return {
             isOver = true
             current?.kill()
+        }
+    }
+
+    /// Opens a host, unless this client has one. Where another process has the container, that may serve the call.
+    private func withHost(_ body: @escaping (_ problem: String) -> Void) {
+        if isReady { return body("") }
+        waiting.append(body)
+        guard host == nil else { return }
+        host = spawn(.host, nil) { [weak self] answer in
+            guard let self else { return }
+            isReady = answer["isReady"] != nil
+            if !isReady { host = nil }
+            defer { waiting = [] }
+            for body in waiting { body(answer["data"]?["error"]?.text ?? "") }
         }
     }
 
@@ -96,8 +113,8 @@ private final class CallProcess {
         }
         watch = loop.watch(descriptor) { [self] _ in
             let isOpen = read()
-            guard !isOpen || bytes.last == 0x0A && bytes.contains(ToolCalls.separator) else { return }
-            let answer = ToolCalls.answer(in: bytes)
+            guard !isOpen || bytes.last == 0x0A else { return }
+            let answer = ToolCalls.answer(to: call, in: bytes)
             if !isOpen || answer != nil && isOneCall { kill() }
             if !isOpen || answer != nil { completion(answer ?? failure) }
             if answer != nil { bytes = [] }
@@ -118,6 +135,7 @@ private final class CallProcess {
     private var failure: JSONValue {
         var answer = AssistantText.failure("there is no answer: the process of the call has ended")
         let text = VisibleText.escaped(String(decoding: bytes.prefix(4096), as: UTF8.self))
+        answer["isLost"] = .boolean(true)
         if !text.isEmpty { answer["data"] = .object(["error": .string(text)]) }
         return answer
     }

@@ -8,11 +8,15 @@ package import Scripting
 import Wording
 
 /// Calls of tools as code of a host: its task has the limits, its output is before the answer.
+///
+/// What a script prints may imitate an answer. So each call has a random mark, before its output and before its answer.
 package enum ToolCalls {
-    /// Precedes the output of a call, and its answer. No text of JSON has it.
-    static let separator: UInt8 = 0x1E
     /// The global of a host that takes calls from other processes.
     private static let name = "assistantCall"
+    /// The mark of a host's readiness for calls.
+    private static let ready = "ready"
+    /// The largest size of the output in an answer, in bytes.
+    private static let outputLimit = 64 << 10
 
     /// The function of a host that performs a call, which is JSON, and writes its output and its answer.
     ///
@@ -22,9 +26,10 @@ package enum ToolCalls {
     /// - Returns: the function.
     package static func function(on host: ScriptHost, isDry: Bool) -> LuaFunction {
         host.state.makeFunction(LuaFunctionDeclaration(name, [LuaParameter("call", .text)])) { [unowned host] call in
-            let work = ToolWork(host, try JSONValue(json: try call.bytes(0)), isDry: isDry)
-            host.write([separator])
-            host.write([separator] + ((try? work.perform().json()) ?? []) + [0x0A])
+            let message = try JSONValue(json: try call.bytes(0))
+            host.write(mark(of: message))
+            let answer = ToolWork(host, message, isDry: isDry).perform()
+            host.write(mark(of: message) + ((try? answer.json()) ?? []) + [0x0A])
             return call.returnsNothing()
         }
     }
@@ -33,6 +38,12 @@ package enum ToolCalls {
     package static func install(on host: ScriptHost) {
         host.state.globals[name] = .function(function(on: host, isDry: false))
     }
+
+    /// What a host says that takes calls from now on.
+    package static let readiness = mark(of: nil) + mark(of: nil) + Array("{\"isReady\":true}\n".utf8)
+
+    /// Whether a call runs a script.
+    package static func isScript(_ call: [UInt8]) -> Bool { (try? JSONValue(json: call))?["tool"]?.text == "run" }
 
     /// The entry that performs a call on such a host.
     package static func entry(for call: [UInt8]) -> String {
@@ -45,24 +56,22 @@ package enum ToolCalls {
             """
     }
 
-    /// The largest size of the output in an answer, in bytes.
-    private static let outputLimit = 64 << 10
+    private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? ready).utf8) }
 
-    /// The answer in what has been written, with the output before it; nil if it is not there yet.
-    static func answer(in bytes: [UInt8]) -> JSONValue? {
-        guard let first = bytes.firstIndex(of: separator), let last = bytes.lastIndex(of: separator),
-            var answer = try? JSONValue(json: Array(bytes[(last + 1)...].prefix { $0 != 0x0A }))
+    /// The answer in what has been written for a call, with the output before it; nil if it is not there yet.
+    static func answer(to call: JSONValue?, in bytes: [UInt8]) -> JSONValue? {
+        let mark = mark(of: call)
+        guard let start = bytes.firstRange(of: mark)?.upperBound,
+            let end = bytes[start...].firstRange(of: mark),
+            var answer = try? JSONValue(json: Array(bytes[end.upperBound...].prefix { $0 != 0x0A }))
         else { return nil }
-        let output = bytes[first..<last].dropFirst()
+        let output = bytes[start..<end.lowerBound]
         guard !output.isEmpty, answer["data"] != nil else { return answer }
         let rest = output.count - outputLimit
         let text = String(decoding: output.prefix(outputLimit), as: UTF8.self)
         answer["data"]?["output"] = .string(rest > 0 ? "\(text)\n[\(rest.counted("byte")) more]" : text)
         return answer
     }
-
-    /// What a host says that takes calls from now on.
-    package static let readiness = [separator] + Array("{\"isReady\":true}\n".utf8)
 }
 
 /// The work of one call.

@@ -82,9 +82,8 @@ struct AssistantCommand: ParsableCommand {
     private static let (memoryLimit, outputLimit) = (512 << 20, 1 << 20)
 
     private func performDry(_ located: ApplicationContainer) throws {
-        let call = try readCall()
-        // What is said before the answer is the reason why there is none.
-        dup2(StandardDescriptor.output, StandardDescriptor.error)
+        let input = try Self.takeStreams()
+        let call = try Self.readCall(input)
         guard PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
@@ -93,45 +92,48 @@ struct AssistantCommand: ParsableCommand {
         options.readable += options.writable
         (options.writable, options.connectable, options.programs) = ([], [], [])
         options.handlesSignals = false
-        if call["tool"] == .string("run") {
+        if ToolCalls.isScript(call) {
             options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
         }
         let host = try ScriptSession.open(options)
-        try endWithStarter()
+        try Self.endWithStarter(input)
         host.launch()
         let function = ToolCalls.function(on: host, isDry: true)
-        if case .failure(let error) = host.run(function, [.string(LuaString((try? call.json()) ?? []))]) {
+        if case .failure(let error) = host.run(function, [.string(LuaString(call))]) {
             throw CommandFailure.exit(.scriptError, error.message)
         }
         host.flushOutput()
     }
 
     private func pass(_ located: ApplicationContainer) throws {
-        let call = try readCall()
-        dup2(StandardDescriptor.output, StandardDescriptor.error)
-        try endWithStarter()
+        let input = try Self.takeStreams()
+        let call = try Self.readCall(input)
+        try Self.endWithStarter(input)
         let client = AttachClient(
             try AttachCommand.connect(to: located, within: 10), to: located, loop: try EventLoop(),
             key: try AttachCommand.key(), isPrompt: false
         ) { HostSilence(text: "", isSuspended: false) }
         if let status = client.greet() { throw ExitCode(status) }
-        throw ExitCode(client.run(ToolCalls.entry(for: (try? call.json()) ?? [])))
+        throw ExitCode(client.run(ToolCalls.entry(for: call)))
     }
 
     private func beHost(_ located: ApplicationContainer) throws {
         SignalMask.blockAtLaunch()
+        let error = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
+        let input = try Self.takeStreams()
         let host = try ScriptSession.open(try options(located))
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
         ToolCalls.install(on: host)
         host.launch()
-        host.loop.watch(StandardDescriptor.input) { _ in
+        host.loop.watch(input) { _ in
             var byte: UInt8 = 0
-            if read(StandardDescriptor.input, &byte, 1) <= 0 { host.terminate(cause: .eof, explicitly: false) }
+            if read(input, &byte, 1) <= 0 { host.terminate(cause: .eof, explicitly: false) }
         }
         host.write(ToolCalls.readiness)
         host.flushOutput()
-        dup2(StandardDescriptor.error, StandardDescriptor.output)
+        // From now on nobody reads what is written.
+        for stream in [StandardDescriptor.output, StandardDescriptor.error] where error >= 0 { dup2(error, stream) }
         host.runUntilTerminated()
     }
 
@@ -144,28 +146,37 @@ struct AssistantCommand: ParsableCommand {
         return options
     }
 
-    /// Reads the call, a line.
-    private func readCall() throws -> JSONValue {
+    /// Takes standard input from scripts, which find it empty, and standard error: what is said before an answer is the
+    /// reason why there is none.
+    private static func takeStreams() throws -> Int32 {
+        let input = fcntl(StandardDescriptor.input, F_DUPFD_CLOEXEC, 3)
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard input >= 0, nothing >= 0, dup2(nothing, StandardDescriptor.input) >= 0,
+            dup2(StandardDescriptor.output, StandardDescriptor.error) >= 0
+        else { throw CommandFailure.exit(FileError(.open, "the standard streams", code: errno)) }
+        close(nothing)
+        return input
+    }
+
+    /// Reads a call, a line.
+    private static func readCall(_ input: Int32) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.last != 0x0A {
-            let count = read(StandardDescriptor.input, &buffer, buffer.count)
+            let count = read(input, &buffer, buffer.count)
             guard count > 0 else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
             bytes += buffer[..<count]
         }
-        do throws(JSONError) { return try JSONValue(json: bytes) } catch {
-            throw CommandFailure.exit(.badData, error.message)
-        }
+        return bytes.dropLast()
     }
 
     /// Ends this process when its starter is gone: nobody waits for the answer. Nothing is open for writing.
-    private func endWithStarter() throws {
-        let input = StandardDescriptor.input
+    private static func endWithStarter(_ input: Int32) throws {
         let isWatching = DetachedThread.start {
             var byte: UInt8 = 0
             while read(input, &byte, 1) > 0 {}
             _exit(ExitStatus.done.rawValue)
         }
-        guard isWatching else { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
+        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
     }
 }

@@ -206,7 +206,7 @@ async def hostile_calls():
 
 
 def raw_lines():
-    """Lines that are no messages: each is answered or ignored, and the server serves on."""
+    """Malformed lines: each is answered or ignored, and the server serves on."""
     begin = json.dumps(dict(jsonrpc="2.0", id=1, method="initialize", params=dict(protocolVersion="1999-01-01", capabilities={}, clientInfo=dict(name="raw", version="1"))))
     lines = [
         b"\xff\xfe", b"{", b"[]", b"[1]", b"null", b"7", b'"x"', b"{}", b'{"jsonrpc":"1.0","id":1,"method":"ping"}',
@@ -228,7 +228,7 @@ def raw_lines():
     expect(codes.count(-32700) >= 5 and codes.count(-32600) >= 8, f"the answers are {codes}")
     version = next(answer for answer in answers if answer.get("result", {}).get("protocolVersion"))
     expect(version["result"]["protocolVersion"] == "2025-11-25", "an unknown version")
-    print(f"{len(lines)} lines that are no messages, one of 100 MB: {len(answers)} answers in {time.time() - before:.1f} s")
+    print(f"{len(lines)} malformed lines, one of 100 MB: {len(answers)} answers in {time.time() - before:.1f} s")
 
 
 # --------------------------------------------------------------------------------------- two clients, and those that vanish

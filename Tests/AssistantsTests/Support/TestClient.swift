@@ -121,7 +121,7 @@ final class HostCalls: CallStarter {
         host.frontEnd = output
         let json = LuaValue.string(LuaString(try call.json()))
         _ = try host.run(ToolCalls.function(on: host, isDry: !isChanging), [json]).get()
-        guard let answer = ToolCalls.answer(in: output.bytes) else { throw TestFailure("no answer") }
+        guard let answer = ToolCalls.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
         return answer
     }
 
