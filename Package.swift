@@ -89,6 +89,10 @@ let package = Package(
         // A client of HTTP within the sandbox's fence. libcurl is loaded when the first request is made.
         .target(name: "CNetwork"),
         .target(name: "Network", dependencies: ["CNetwork", "Application", "Files", "Wording"]),
+        // The messages of notebooks' front ends. libzmq is loaded when a kernel starts.
+        .target(name: "CMessaging"),
+        .target(
+            name: "Jupyter", dependencies: ["CMessaging", "Files", "PropertyList", "Platform", "CPlatform", "Wording"]),
         // The items: columns, the archive that keeps them, the store; then what is above it.
         .target(
             name: "ColumnEngine",
@@ -184,7 +188,7 @@ let package = Package(
         .target(
             name: "REPL",
             dependencies: [
-                "Plots",
+                "Plots", "Jupyter",
                 "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "KeyedArchive", "PredicateFormat",
                 "PropertyList", "SQLite", "Files", "CPlatform", "Wording",
             ]),
@@ -213,7 +217,7 @@ let package = Package(
         .target(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "Assistants", "DebugAdapter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform",
+                "Cubby", "Assistants", "DebugAdapter", "Jupyter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform",
                 "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -282,6 +286,8 @@ let package = Package(
                 "Images", "Items", "Application", "Files", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "JupyterTests", dependencies: ["Jupyter", "Files", "Platform", "PropertyList", "TestSupport"]),
         .testTarget(name: "PlotsTests", dependencies: ["Plots", "PropertyList", "TestSupport"]),
         .testTarget(
             name: "GalleryTests",
@@ -298,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "REPLTests",
             dependencies: [
-                "Cubby", "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "PropertyList",
-                "Files",
+                "Cubby", "REPL", "Scripting", "Jupyter", "LineEditor", "Lua", "Application", "Images", "Items",
+                "PropertyList", "Files",
                 "Wording", "CommandTestSupport", "TestSupport",
             ]),
         .testTarget(

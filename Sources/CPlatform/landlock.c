@@ -112,12 +112,12 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
     return syscall(__NR_landlock_add_rule, ruleset, rule_path_beneath, &rule, 0) == 0 ? 0 : -errno;
 }
 
-int cubby_landlock_allow_port(int ruleset, int abi, int port) {
+int cubby_landlock_allow_port(int ruleset, int abi, int port, int listens) {
     if (abi < 4) return 0;
     struct {
         uint64_t allowed;
         uint64_t port;
-    } rule = {.allowed = network_connect, .port = (uint64_t)port};
+    } rule = {.allowed = listens ? network_bind : network_connect, .port = (uint64_t)port};
     return syscall(__NR_landlock_add_rule, ruleset, rule_net_port, &rule, 0) == 0 ? 0 : -errno;
 }
 
@@ -143,8 +143,8 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
     return -ENOSYS;
 }
 
-int cubby_landlock_allow_port(int ruleset, int abi, int port) {
-    (void)ruleset, (void)abi, (void)port;
+int cubby_landlock_allow_port(int ruleset, int abi, int port, int listens) {
+    (void)ruleset, (void)abi, (void)port, (void)listens;
     return -ENOSYS;
 }
 

@@ -2,6 +2,7 @@ import Application
 import ArgumentParser
 import Files
 import Glibc
+import Jupyter
 import Lua
 import Network
 import Scripting
@@ -86,6 +87,9 @@ struct DoctorCommand: ParsableCommand {
             lines.append(("http", "not available: libcurl is missing"))
             advice.append("http needs libcurl: apt-get install libcurl4.")
         }
+        let hasMessaging = (try? MessagingLibrary()) != nil
+        lines.append(("notebooks", hasMessaging ? "libzmq" : "not available: libzmq is missing"))
+        if !hasMessaging { advice.append("cubby kernel needs libzmq: apt-get install libzmq5.") }
         if (Landlock.abi ?? 0) < Landlock.networkABI {
             advice.append(
                 "The kernel cannot hold the network (Landlock ABI \(Landlock.networkABI), Linux 6.7): programs that scripts start may connect anywhere."

@@ -66,6 +66,8 @@ struct MainCommand: ParsableCommand {
             cubby config [set | grant | revoke | approve …] [<options>]
             cubby status [CONTAINER] [--json]
             cubby mcp [--allow-changes] [--container DIR]
+            cubby kernel -f FILE [<options>]
+            cubby kernel install [--user] [<options>]
             cubby attach | backup | restore | doctor | api | init [<options>]
             """,
         discussion: """
@@ -82,7 +84,7 @@ struct MainCommand: ParsableCommand {
             ConfigCommand.self,
             StatusCommand.self, DoctorCommand.self, SharedCommand.self, APICommand.self,
             TestCommand.self, InitCommand.self,
-            AssistantCommand.self,
+            AssistantCommand.self, KernelCommand.self,
         ],
         defaultSubcommand: StartCommand.self)
 
@@ -145,7 +147,8 @@ struct MainCommand: ParsableCommand {
         else { return nil }
         let position = words.count - start.arguments.count
         // The subcommands of these commands take the options.
-        if [SharedCommand.configuration, ConfigCommand.configuration].contains(where: { $0.commandName == word }),
+        let withCommands = [SharedCommand.configuration, ConfigCommand.configuration, KernelCommand.configuration]
+        if withCommands.contains(where: { $0.commandName == word }),
             start.arguments.count > 1, !start.arguments[1].hasPrefix("-")
         {
             return [word, words[position + 1]] + words[..<position] + words[(position + 2)...]
@@ -161,7 +164,7 @@ struct MainCommand: ParsableCommand {
         ImportCommand.self,
         ExportCommand.self, SQLCommand.self,
         SharedCommand.self,
-        ConfigCommand.self,
+        ConfigCommand.self, KernelCommand.self,
     ]
 }
 

@@ -5,6 +5,7 @@ import DebugAdapter
 import Files
 import Glibc
 import Items
+import Jupyter
 import LineEditor
 import Lua
 import REPL
@@ -22,6 +23,8 @@ struct ScriptSession {
         case file(String)
         /// A command's own work.
         case work(HostWork)
+        /// The cells of a notebook.
+        case notebook(JupyterConnection)
     }
 
     private let hostOptions: HostOptions
@@ -50,11 +53,12 @@ struct ScriptSession {
     func run(under debugger: DebugAdapterServer? = nil) throws {
         let input = try scriptOnInput()
         // A script before a prompt has the prompt's fence; until the prompt, the front end refuses consent.
-        let asks = isPrompt || (staysAtPrompt && isatty(StandardDescriptor.input) == 1)
+        let asks = isPrompt || isNotebook || (staysAtPrompt && isatty(StandardDescriptor.input) == 1)
         let memory = try makeMemoryContainer()
         defer { memory?.remove() }
         var options = try hostOptions.scriptHostOptions(memory, asks: asks)
         options.isInteractive = asks
+        if case .notebook(let connection) = source { options.listenedPorts = connection.listenedPorts }
         let folder = WorkingDirectory.path ?? "/"
         if case .file(let path) = source, path != "-" {
             // Naming a script is consent to read what lies beside it: its modules and its data.
@@ -79,7 +83,7 @@ struct ScriptSession {
             (Array("local name = ... _G[name] = require(name)".utf8), "=(-l \($0))")
         }
         switch source {
-        case .prompt, .chapter, .work: break
+        case .prompt, .chapter, .work, .notebook: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
         case .file("-"): chunks.append((input, "=stdin"))
         case .file(let path):
@@ -109,6 +113,8 @@ struct ScriptSession {
         host.frontEnd = pictures
         // The host holds it weakly.
         defer { withExtendedLifetime(pictures) {} }
+        let kernel = try makeKernel(host)
+        defer { kernel?.close() }
         let debugged = debugger?.begin(host)
         defer { debugger?.leave() }
         if let debugger, !debugger.startsProgram {
@@ -130,7 +136,10 @@ struct ScriptSession {
             let error = work.run(arguments, on: host)
             status = failure(error, error.map(work.status) ?? .done, on: host)
         }
-        if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
+        if let kernel, host.exitCode == nil {
+            isWatched = true
+            kernel.run()
+        } else if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
             isWatched = true
             HostPrompt(
                 host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents, isChapter: isChapter
@@ -146,7 +155,21 @@ struct ScriptSession {
         do throws(FileError) { return try MemoryContainer() } catch { throw CommandFailure.exit(error) }
     }
 
+    /// The kernel, listening before the application is launched; nil for another source.
+    private func makeKernel(_ host: ScriptHost) throws -> NotebookKernel? {
+        guard case .notebook(let connection) = source else { return nil }
+        let kernel: NotebookKernel
+        do throws(FileError) { kernel = NotebookKernel(host, try JupyterQueue()) } catch {
+            throw CommandFailure.exit(error)
+        }
+        do throws(JupyterError) { try kernel.listen(to: connection) } catch {
+            throw CommandFailure.exit(.unavailable, error.message)
+        }
+        return kernel
+    }
+
     private var isChapter: Bool { if case .chapter = source { true } else { false } }
+    private var isNotebook: Bool { if case .notebook = source { true } else { false } }
     private var isPrompt: Bool { if case .prompt = source { true } else { isChapter } }
 
     private func run(_ bytes: [UInt8], _ name: String, _ arguments: [String], on host: ScriptHost) -> Int32 {

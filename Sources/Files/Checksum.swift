@@ -179,6 +179,17 @@ package struct SHA256 {
         return digest.finish()
     }
 
+    /// The authentication code of bytes in pieces (HMAC, RFC 2104): only who has the key can make it.
+    package static func code(of pieces: some Sequence<[UInt8]>, key: [UInt8]) -> [UInt8] {
+        let block = 64
+        var key = key.count > block ? digest(key) : key
+        key += [UInt8](repeating: 0, count: block - key.count)
+        var inner = SHA256()
+        key.map { $0 ^ 0x36 }.withUnsafeBytes { inner.update($0) }
+        for piece in pieces { piece.withUnsafeBytes { inner.update($0) } }
+        return digest(key.map { $0 ^ 0x5C } + inner.finish())
+    }
+
     /// A digest in hexadecimal digits.
     package static func text(_ digest: [UInt8]) -> String {
         let digits = Array("0123456789abcdef")

@@ -1,7 +1,7 @@
 # Set-up that the scripts share: what a fresh Debian lacks is installed, and what changed is built.
 # To be sourced by bash with `root` set to the project's folder. Says what it does on standard error, and nothing else.
 
-readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev libcurl4 libsqlite3-0 libarchive13 libexpat1 zlib1g pkg-config tzdata)
+readonly BUILD_PACKAGES=(liblua5.4-dev libvips42 libpq-dev libcurl4 libsqlite3-0 libarchive13 libexpat1 zlib1g libzmq5 pkg-config tzdata)
 readonly TEST_PACKAGES=(libvips-dev tmux lua5.4 libplist-utils python3 python3-pil lua-check lua-penlight lua-inspect binutils xz-utils man-db zsh fish)
 readonly BINARY=$root/.build/release/cubby
 # Touched before a build begins, so that an edit made while it runs is newer.

@@ -44,6 +44,7 @@ EXCEPTIONS = {
     ("CLuaShim/Host/host.c", "fputs"): "the process is out of memory and aborts",
     ("CLuaShim/state.c", "fprintf"): "Lua aborts the process",
     ("Application/Events/EventPoster.swift", "_ = cubby_write_some"): "a full counter wakes the loop as well",
+    ("Jupyter/JupyterQueue.swift", "_ = cubby_write_some"): "a full counter wakes the sockets' thread as well",
     ("Application/Service/ContainerSocket.swift", "_ = cubby_send_some"): "as sd_notify: the manager may be gone",
     ("ItemArchive/Journal/ArchiveLoader.swift", "try? file.commit"):
         "an index is a cache, which the next opening makes again",

@@ -67,7 +67,10 @@ package enum Landlock {
         let removeFolder = Int32(CUBBY_LANDLOCK_REMOVE_FOLDER)
         for path in rules.removeFolders { try allow(path, removeFolder, in: ruleset, abi, rules) }
 
-        if !rules.allowsNetwork { try allow(rules.connectedPorts, in: ruleset, abi) }
+        if !rules.allowsNetwork {
+            try allow(rules.connectedPorts, in: ruleset, abi)
+            try allow(rules.listenedPorts, listening: true, in: ruleset, abi)
+        }
 
         let result = cubby_landlock_restrict(ruleset)
         guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
@@ -124,9 +127,11 @@ extension Landlock {
         guard result == 0 else { throw .denied(step: "the restriction", code: -result) }
     }
 
-    private static func allow(_ ports: Set<Int>, in ruleset: Int32, _ abi: Int32) throws(LandlockError) {
+    private static func allow(
+        _ ports: Set<Int>, listening: Bool = false, in ruleset: Int32, _ abi: Int32
+    ) throws(LandlockError) {
         for port in ports.sorted() {
-            let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port))
+            let result = cubby_landlock_allow_port(ruleset, abi, Int32(clamping: port), listening ? 1 : 0)
             guard result == 0 else { throw .denied(step: "the rule for the port \(port)", code: -result) }
         }
     }
@@ -193,6 +198,8 @@ package struct LandlockRules: Sendable, Hashable {
     package var optional: Set<String>
     /// The TCP ports that the process may connect to.
     package var connectedPorts: Set<Int> = []
+    /// The TCP ports that the process may listen on.
+    package var listenedPorts: Set<Int> = []
     /// Leaves TCP unrestricted. Otherwise, from ABI 4 on, nothing binds or connects.
     package var allowsNetwork = false
     /// Leaves signals to other processes, and their abstract sockets, unrestricted.
@@ -249,6 +256,7 @@ package struct LandlockRules: Sendable, Hashable {
         devices += other.devices
         removeFolders += other.removeFolders
         connectedPorts.formUnion(other.connectedPorts)
+        listenedPorts.formUnion(other.listenedPorts)
         optional.formUnion(other.optional)
     }
 }

@@ -287,8 +287,9 @@ int cubby_landlock_allow(int ruleset, int abi, int path, int is_directory, int u
 /* Enforces the ruleset for the calling thread and its later threads, irrevocably. */
 int cubby_landlock_restrict(int ruleset);
 
-/* Allows TCP connections to a port of any machine. Returns 0 or a negative error number. */
-int cubby_landlock_allow_port(int ruleset, int abi, int port);
+/* Allows TCP connections to a port of any machine, or, with `listens`, to listen on it. Returns 0 or a negative error
+   number. */
+int cubby_landlock_allow_port(int ruleset, int abi, int port, int listens);
 
 /* Prefetches a cache line. Any address is valid, since it is not read. */
 static inline void cubby_prefetch(const void *address) { __builtin_prefetch(address); }

@@ -307,7 +307,12 @@ struct AttachCandidates: Equatable {
 
 /// The fields of a message's JSON object, each with a default if it is missing or of another type.
 struct JSONFields {
+    /// An object without fields.
+    static let none = JSONFields(fields: [:])
+
     private let fields: PropertyListFields
+
+    private init(fields: PropertyListFields) { self.fields = fields }
 
     /// Nil if the bytes are not a JSON object.
     init?(_ bytes: [UInt8]) {

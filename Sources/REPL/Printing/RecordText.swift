@@ -90,7 +90,10 @@ struct ItemRecord {
     let changed: (Item) -> PropertyListDate?
 
     /// The fields, those of the domain first; nil for an item that was removed.
-    func text(_ item: Item, columns: Int) -> String? {
+    func text(_ item: Item, columns: Int) -> String? { fields(item).map { RecordText.text($0, columns: columns) } }
+
+    /// The names of the fields, and their values for display.
+    func fields(_ item: Item) -> [(name: String, value: String)]? {
         guard let custom = try? item.customFieldNames else { return nil }
         var fields: [(name: String, value: String)] = []
         for name in item.store.schema.names + item.store.ordered(custom) {
@@ -100,7 +103,7 @@ struct ItemRecord {
         }
         if let key = try? item.itemKey, let images = imageText(key) { fields.append(("images", images)) }
         if let date = changed(item) { fields.append(("(changed)", host.localText(date))) }
-        return RecordText.text(fields, columns: columns)
+        return fields
     }
 
     /// An item's first picture, small; nil without one, or if the terminal draws none.
@@ -117,7 +120,7 @@ struct ItemRecord {
     }
 
     /// The first picture of a key, if it is local: displaying an item fetches nothing.
-    private func image(_ key: String) -> BitmapImage? {
+    func image(_ key: String) -> BitmapImage? {
         guard host.images.pictureFiles(forKey: key).first?.isAtHand ?? false else { return nil }
         return (try? host.images.image(forKey: key)) ?? nil
     }

@@ -23,6 +23,8 @@ protocol TableRows {
     func record(_ row: Int, columns: Int) -> String?
     /// The row's picture in `ItemRows.thumbnailColumns` cells; nil without one.
     func thumbnail(_ row: Int) -> String?
+    /// The row's picture as a square of pixels; nil without one.
+    func picture(_ row: Int, size: Int) -> BitmapImage?
     /// A field's value, to sort, filter and count by; nil where absent.
     func value(_ row: Int, _ name: String) -> PropertyListValue?
     /// A value as a cell of a field.
@@ -40,6 +42,7 @@ extension TableRows {
 
 extension TableRows {
     var hasOwnOrder: Bool { false }
+    func picture(_ row: Int, size: Int) -> BitmapImage? { nil }
 }
 
 /// A field of a row, for display.
@@ -129,11 +132,15 @@ struct ItemRows: TableRows {
     }
 
     func thumbnail(_ row: Int) -> String? {
-        guard let pictures = record.pictures, pictures.graphics != nil, let key = try? item(row).itemKey,
-            record.host.images.hasImage(forKey: key),
-            let picture = try? record.host.images.thumbnail(forKey: key, size: 40, cornerRadius: 0)
-        else { return nil }
+        guard let pictures = record.pictures, pictures.graphics != nil, let picture = picture(row, size: 40) else {
+            return nil
+        }
         return pictures.inlineText(picture, columns: Self.thumbnailColumns)
+    }
+
+    func picture(_ row: Int, size: Int) -> BitmapImage? {
+        guard let key = try? item(row).itemKey, record.host.images.hasImage(forKey: key) else { return nil }
+        return (try? record.host.images.thumbnail(forKey: key, size: size, cornerRadius: 0)) ?? nil
     }
 
     private func text(_ value: PropertyListValue, isMoney: Bool) -> String {

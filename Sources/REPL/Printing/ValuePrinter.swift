@@ -91,7 +91,7 @@ package struct ValuePrinter {
                 }
             }
         }
-        if values.count != 1 { printed.table = nil }
+        if values.count != 1 { (printed.table, printed.rows) = (nil, nil) }
         printed.text = lines.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
         return printed
     }
@@ -112,6 +112,7 @@ package struct ValuePrinter {
             let nothing = rows is StatementRows ? "no rows" : "no items"
             return isWhole || !showsTimes ? nothing : "\(nothing) · \(printed.time)"
         }
+        printed.rows = rows
         var table = TableText(rows, in: 0..<min(rows.count, rowLimit), chosen: chosenFields)
         let text = text(&table, time: printed.time)
         // Without limits hidden columns count, too: the pager scrolls to them.
@@ -134,7 +135,7 @@ package struct ValuePrinter {
         return "\(tenths / 10).\(tenths % 10) s"
     }
 
-    private var record: ItemRecord {
+    var record: ItemRecord {
         ItemRecord(host: host, pictures: pictures, limit: limits.string, changed: changed)
     }
 
@@ -206,6 +207,8 @@ struct PrintedValues {
     var time = ""
     /// The table, if the pager can show more of it than the text.
     var table: TableText?
+    /// All rows of the table.
+    var rows: (any TableRows)?
 
     var includesDuration: Bool { !time.isEmpty }
 

@@ -192,17 +192,6 @@ final class Console {
         (lines.isEditing ? "\u{1B}\\\u{1B}[0m\u{1B}[?25h" : "") + (StandardStream.isAtLineStart ? "" : "\n")
     }
 
-    /// Asks a question that is answered with yes or no.
-    func askYesOrNo(_ question: String) -> Bool? {
-        ask(question) { answer in
-            switch PathConsent(answer: answer) {
-            case .yes: true
-            case .no: false
-            case .folder, nil: nil
-            }
-        }
-    }
-
     /// Waits for input while an entry runs, serving events; empty when interrupted or at the end.
     ///
     /// - Parameters:

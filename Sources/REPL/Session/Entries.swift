@@ -7,8 +7,14 @@ import Scripting
 /// Runs entries and shows their results.
 extension PromptSession {
     /// Performs an entry, and calls `end` at its end, possibly before this returns.
-    func perform(entry text: String, then end: @escaping () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - text: the entry.
+    ///   - isSQL: whether the user has said that it is SQL; otherwise its text tells.
+    ///   - end: called at its end.
+    func perform(entry text: String, isSQL: Bool = false, then end: @escaping () -> Void) {
         hasFailed = false
+        if isSQL { return run(text, timed: times.areShown, isSQL: true, then: end) }
         let kind = EntryKind(text, isDefined: isDefined)
         switch kind {
         case .command(let command):
@@ -24,8 +30,8 @@ extension PromptSession {
         }
     }
 
-    /// Runs Lua.
-    func run(_ text: String, timed: Bool, then end: @escaping () -> Void) {
+    /// Runs Lua, or SQL.
+    func run(_ text: String, timed: Bool, isSQL: Bool = false, then end: @escaping () -> Void) {
         changes = ChangeNotice()
         let start = MonotonicTime.now()
         times.secondsOfQuestions = 0
@@ -35,11 +41,11 @@ extension PromptSession {
             end()
         }
         do throws(LuaError) {
-            let entry = try evaluator.begin(text)
+            let entry = try evaluator.begin(text, isSQL: isSQL)
             terminal.run(entry.function, isEntry: true) { [self] in
                 show(evaluator.end(entry, with: $0), isSQL: entry.isSQL)
             }
-        } catch { show(.failure(error), isSQL: false) }
+        } catch { show(.failure(error), isSQL: isSQL) }
     }
 
     private func show(
@@ -76,7 +82,7 @@ extension PromptSession {
     @discardableResult
     func reportChanges(_ seconds: Double? = nil) -> Bool {
         guard terminal.reportsChanges, changes.own.count > 1 else { return false }
-        let duration = seconds.map { " · \(ValuePrinter.duration($0))" } ?? ""
+        let duration = printer.showsTimes ? seconds.map { " · \(ValuePrinter.duration($0))" } ?? "" : ""
         print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
         return true
     }
@@ -84,19 +90,20 @@ extension PromptSession {
     /// Reports the number of a statement's changes, of items in the notice's own words.
     private func report(changes count: Int64, _ seconds: Double) {
         let text = ChangeNotice.text(changes.own)
-        let duration = ValuePrinter.duration(seconds)
+        let duration = printer.showsTimes ? " · \(ValuePrinter.duration(seconds))" : ""
         let line =
             if !text.isEmpty {
-                "\(text) · \(duration) · :undo"
+                "\(text)\(duration) · :undo"
             } else if count > 0 {
-                "\(Int(clamping: count).counted("row")) changed · \(duration)"
+                "\(Int(clamping: count).counted("row")) changed\(duration)"
             } else {
-                "nothing changed · \(duration)"
+                "nothing changed\(duration)"
             }
         print(StyledText(line + "\n", .dimmed))
     }
 
     private func remember(_ text: String, _ hasWorked: Bool, isSQL: Bool, _ shown: String) {
+        guard evaluator.isNumbering else { return }
         let isStatement = !isSQL && (try? host.state.load(Array(text.utf8), name: "=entry")) != nil
         record.add(
             SessionRecord.Entry(

@@ -24,6 +24,8 @@ package final class Evaluator {
     let scope: SessionScope
     /// The number of entries so far, which is the number of the latest.
     package private(set) var count = 0
+    /// Whether entries get numbers. One without a number is `_` all the same, and nothing else of it is kept.
+    var isNumbering = true
     /// Maximum number of numbered results; older ones are released.
     private static let resultLimit = 1000
 
@@ -48,15 +50,17 @@ package final class Evaluator {
     /// - Parameters:
     ///   - text: the entry.
     ///   - file: the name of the file whose text it is; nil for an entry, which gets the next number.
+    ///   - isSQL: whether the user has said that it is SQL.
     /// - Returns: the entry, for ``end(_:with:)``.
     /// - Throws: the error of its syntax, which is `_err`.
-    func begin(_ text: String, ofFile file: String? = nil) throws(LuaError) -> RunningEntry {
-        if file == nil { count += 1 }
-        let name = file ?? "[\(count)]"
-        let number = file == nil ? count : nil
+    func begin(_ text: String, ofFile file: String? = nil, isSQL: Bool = false) throws(LuaError) -> RunningEntry {
+        let isNumbered = file == nil && isNumbering
+        if isNumbered { count += 1 }
+        let name = file ?? (isNumbered ? "[\(count)]" : "[entry]")
+        let number = isNumbered ? count : nil
         host.sources.remember(text, as: name)
         do throws(LuaError) {
-            if file == nil, isSQL(text) {
+            if file == nil, isSQL || self.isSQL(text) {
                 let function = try sqlFunction(text, name: "=" + name)
                 return RunningEntry(function: function, isSQL: true, locals: [], number: number)
             }
@@ -67,6 +71,9 @@ package final class Evaluator {
             throw error
         }
     }
+
+    /// Gives a number to what is no entry here and is one elsewhere: a command in the cell of a notebook.
+    func passNumber() { count += 1 }
 
     /// Ends an entry.
     ///

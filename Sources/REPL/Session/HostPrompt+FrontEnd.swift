@@ -61,32 +61,14 @@ extension HostPrompt {
 
     /// Asks on the terminal; events are served meanwhile.
     package func consent(to access: PathConsent.Access, path: String) -> PathConsent {
-        let verb = access == .reading ? "Allow reading" : "Allow writing"
-        // A line break in a path must not end the question.
-        let place = VisibleText.line(DisplayPath.abbreviate(path))
-        return timed { console.ask("\(verb) \(place)? [y]es, its whole [f]older, [n]o: ", PathConsent.init) } ?? .no
+        session.asking { console.ask(ConsentQuestion.text(access, path), PathConsent.init) } ?? .no
     }
 
     package func consent(toChanged program: ProgramGrant) -> Bool {
-        let place = VisibleText.line(DisplayPath.abbreviate(program.path))
-        return timed {
-            console.askYesOrNo("\(place) has changed since it was granted. Approve it as it is now? [y]es, [n]o: ")
-        } ?? false
+        session.asking { console.ask(ConsentQuestion.text(changed: program), Bool.init(answer:)) } ?? false
     }
 
     package func consent(toConnect endpoint: NetworkEndpoint) -> Bool {
-        let place = VisibleText.line("\(endpoint)")
-        return timed {
-            console.askYesOrNo(
-                "Allow connecting to \(place), and programs of scripts to port \(endpoint.port) of any host? [y]es, [n]o: "
-            )
-        } ?? false
-    }
-
-    /// An entry's duration excludes the time of an answer.
-    private func timed<Answer>(_ ask: () -> Answer) -> Answer {
-        let start = MonotonicTime.now()
-        defer { session.times.secondsOfQuestions += MonotonicTime.now().seconds(since: start) }
-        return ask()
+        session.asking { console.ask(ConsentQuestion.text(endpoint), Bool.init(answer:)) } ?? false
     }
 }

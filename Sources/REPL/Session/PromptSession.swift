@@ -230,6 +230,14 @@ enum Banner {
         """
     }
 
+    /// The greeting of a notebook.
+    static func notebook(_ host: ScriptHost) -> String {
+        """
+        Cubby \(CubbyVersion.string) · Lua 5.4 · container \(host.container.title) · \(host.items.count.counted("item")) · sandbox: \(host.sandboxDescription)
+        :help lists the commands, %%sql in a cell's first line makes it SQL.
+        """
+    }
+
     /// The greeting of a prompt attached to a running host.
     static func attached(_ host: ScriptHost) -> String {
         """

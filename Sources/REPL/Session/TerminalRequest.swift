@@ -78,7 +78,7 @@ extension Console {
 
     /// There is nobody to ask if the input is not a terminal: the answer is yes.
     private func isConfirmed(_ question: String) -> Bool {
-        !isInputTerminal || (askYesOrNo(VisibleText.line(question)) ?? false)
+        !isInputTerminal || (ask(VisibleText.line(question), Bool.init(answer:)) ?? false)
     }
 
     private func edit(_ entry: String) {

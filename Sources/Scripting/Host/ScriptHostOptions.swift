@@ -53,6 +53,8 @@ public struct ScriptHostOptions: Sendable {
     /// Hosts that scripts may connect to: `example.org:8443`, `[::1]:8080`; without a port 80 and 443. The kernel's fence
     /// opens the ports to programs that scripts start, too, and to any host.
     public var connectable: [String] = []
+    /// The TCP ports that the host itself listens on, which the kernel's fence leaves to it.
+    package var listenedPorts: Set<Int> = []
     /// Whether a user at a prompt can be asked.
     package var isInteractive = false
     /// Whether signals drive the life cycle; false for an embedding program that handles them itself.
@@ -183,6 +185,7 @@ package struct FenceReport: Sendable, Hashable {
 
     private static func rules(_ options: ScriptHostOptions, _ bundles: [ApplicationBundle]) -> LandlockRules {
         var rules = LandlockRules.host
+        rules.listenedPorts = options.listenedPorts
         if options.isReadOnly {
             rules.readOnly.append(options.container.path)
         } else {

@@ -54,6 +54,12 @@ package final class StandardInput {
     /// Takes what was read and no script has taken: what was typed ahead is the prompt's.
     package func takeRest() -> [UInt8] { reads.isEmpty ? Array(buffer.takeRest()) : [] }
 
+    /// Gives bytes to the reads that wait, beside those of the descriptor: the answer to a question for them.
+    package func supply(_ bytes: [UInt8]) {
+        buffer.append(bytes)
+        resume()
+    }
+
     // MARK: Reading
 
     /// Reads by formats, as Lua's `read` does; a line if there are none.

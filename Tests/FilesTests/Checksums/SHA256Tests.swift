@@ -25,6 +25,28 @@ struct SHA256Tests {
         #expect(SHA256.digest(ofText: "+" + digest.dropFirst()) == nil)
     }
 
+    @Test(
+        "the codes of RFC 4231's examples, in pieces",
+        arguments: [
+            (
+                [UInt8](repeating: 0x0B, count: 20), "Hi There",
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+            ),
+            (
+                Array("Jefe".utf8), "what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+            ),
+            (
+                [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+        ])
+    func codes(key: [UInt8], text: String, code: String) {
+        let bytes = Array(text.utf8)
+        #expect(SHA256.text(SHA256.code(of: [bytes], key: key)) == code)
+        #expect(SHA256.text(SHA256.code(of: [Array(bytes[..<3]), [], Array(bytes[3...])], key: key)) == code)
+    }
+
     @Test("every length about the ends of blocks has a digest of its own, of 32 bytes")
     func lengths() {
         let digests = (0..<200).map { SHA256.digest([UInt8](repeating: 0, count: $0)) }

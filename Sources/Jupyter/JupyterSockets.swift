@@ -1,0 +1,209 @@
+import CMessaging
+import Files
+import Glibc
+import Platform
+import PropertyList
+
+/// libzmq, loaded.
+package struct MessagingLibrary: @unchecked Sendable {
+    // The table is static, and filled once before anybody gets it.
+    let table: UnsafePointer<cmessaging_library>
+
+    /// Loads the library.
+    ///
+    /// - Throws: `JupyterError` with the package that is missing.
+    package init() throws(JupyterError) {
+        var reason: UnsafePointer<CChar>?
+        guard let table = cmessaging_library(&reason) else {
+            let text = reason.map { String(cString: $0) } ?? ""
+            throw JupyterError("cubby kernel needs libzmq (apt-get install libzmq5): \(text)")
+        }
+        self.table = table
+    }
+
+    /// The library's last error on this thread.
+    var problem: String { String(cString: table.pointee.zmq_strerror(table.pointee.zmq_errno())) }
+}
+
+/// The sockets of a kernel, served by a thread of their own, which sends heartbeats back and never waits for the kernel.
+///
+/// Unchecked: the library's sockets are made on one thread, and used by the serving thread only from its start on.
+package final class JupyterSockets: @unchecked Sendable {
+    /// Bytes of a frame; the library closes the connection of a peer that sends a longer one.
+    private static let frameLimit: Int64 = 64 << 20
+    /// Messages of a socket that are taken before the others are looked at.
+    private static let greed = 100
+    /// Milliseconds for what is not sent yet when the kernel ends.
+    private static let linger: Int32 = 1000
+
+    private let queue: JupyterQueue
+    private let connection: JupyterConnection
+    private let library: MessagingLibrary
+    private let table: cmessaging_library
+    private let context: UnsafeMutableRawPointer
+    private var sockets: [JupyterConnection.Channel: UnsafeMutableRawPointer] = [:]
+    private let end = Monitor(false)
+
+    /// Opens the sockets.
+    ///
+    /// - Parameters:
+    ///   - connection: the addresses and the key.
+    ///   - queue: the messages.
+    /// - Throws: `JupyterError` with the address that is taken.
+    package init(_ connection: JupyterConnection, _ queue: JupyterQueue) throws(JupyterError) {
+        library = try MessagingLibrary()
+        table = library.table.pointee
+        guard let context = table.zmq_ctx_new() else { throw JupyterError("out of memory") }
+        (self.connection, self.queue, self.context) = (connection, queue, context)
+        do throws(JupyterError) {
+            for channel in JupyterConnection.Channel.allCases { try open(channel) }
+        } catch {
+            close(linger: 0)
+            throw error
+        }
+    }
+
+    private func open(_ channel: JupyterConnection.Channel) throws(JupyterError) {
+        let kind =
+            switch channel {
+            case .shell, .control, .stdin: CMESSAGING_ROUTER
+            case .iopub: CMESSAGING_XPUB
+            case .heartbeat: CMESSAGING_REP
+            }
+        guard let socket = table.zmq_socket(context, Int32(kind)) else {
+            throw JupyterError("a socket: \(library.problem)")
+        }
+        sockets[channel] = socket
+        set(CMESSAGING_MAX_MESSAGE_SIZE, Self.frameLimit, socket)
+        // Nothing is dropped for a front end that reads slowly: what is printed is bounded before.
+        set(CMESSAGING_SEND_LIMIT, Int32(0), socket)
+        if kind == CMESSAGING_XPUB { set(CMESSAGING_XPUB_VERBOSE, Int32(1), socket) }
+        // A front end that connects again may take its name before its first connection is given up.
+        if kind == CMESSAGING_ROUTER { set(CMESSAGING_ROUTER_HANDOVER, Int32(1), socket) }
+        let endpoint = connection.endpoint(channel)
+        guard table.zmq_bind(socket, endpoint) == 0 else {
+            throw JupyterError("\(VisibleText.line(endpoint)) cannot be listened on: \(library.problem)")
+        }
+    }
+
+    private func set(_ option: Int, _ value: some FixedWidthInteger, _ socket: UnsafeMutableRawPointer) {
+        withUnsafeBytes(of: value) { bytes in
+            if let start = bytes.baseAddress { _ = table.zmq_setsockopt(socket, Int32(option), start, bytes.count) }
+        }
+    }
+
+    private func close(linger: Int32) {
+        for socket in sockets.values {
+            set(CMESSAGING_LINGER, linger, socket)
+            _ = table.zmq_close(socket)
+        }
+        sockets = [:]
+        while table.zmq_ctx_term(context) != 0, table.zmq_errno() == EINTR {}
+    }
+
+    /// Starts the thread.
+    ///
+    /// - Parameter look: called about once a second, also while an entry runs.
+    /// - Throws: `JupyterError` when no thread can be created.
+    package func start(_ look: @escaping @Sendable () -> Void) throws(JupyterError) {
+        let isStarted = DetachedThread.start { [self] in
+            serve(look)
+            close(linger: Self.linger)
+            end.change { $0 = true }
+        }
+        if !isStarted { throw JupyterError("the system gives this process no further thread") }
+    }
+
+    /// Waits until what is queued has been sent, and the sockets are closed.
+    package func waitForEnd() { end.wait(until: { $0 }) { _ in } }
+
+    // MARK: The thread
+
+    private func serve(_ look: () -> Void) {
+        var frames = JupyterFrames(key: connection.key)
+        var looked = MonotonicTime.now()
+        while true {
+            wait()
+            queue.acknowledge()
+            while let beat = receive(from: .heartbeat) { send(beat, through: .heartbeat) }
+            for channel in [JupyterConnection.Channel.control, .stdin, .shell] { take(channel) }
+            for _ in 0..<Self.greed {
+                guard let subscription = receive(from: .iopub) else { break }
+                welcome(subscription, &frames)
+            }
+            // Read before the queue is: what was sent before the end is sent still.
+            let isLast = queue.isEnding
+            for departure in queue.takeDue(.now()) { send(departure, &frames) }
+            if isLast { return }
+            if MonotonicTime.now().seconds(since: looked) >= 1 {
+                looked = .now()
+                look()
+            }
+        }
+    }
+
+    /// Waits for messages, until the queue changes or something in it is due, and no longer than a second.
+    private func wait() {
+        var items = sockets.values.map {
+            cmessaging_item(socket: $0, descriptor: 0, events: Int16(CMESSAGING_POLL_IN), returned: 0)
+        }
+        items.append(
+            cmessaging_item(socket: nil, descriptor: queue.descriptor, events: Int16(CMESSAGING_POLL_IN), returned: 0))
+        let seconds = queue.due.map { $0.seconds(since: .now()) } ?? 1
+        _ = table.zmq_poll(&items, Int32(items.count), Int((min(max(seconds, 0), 1) * 1000).rounded(.up)))
+    }
+
+    private func take(_ channel: JupyterConnection.Channel) {
+        for _ in 0..<Self.greed {
+            guard let frames = receive(from: channel) else { return }
+            do throws(JupyterError) {
+                queue.deliver(try JupyterMessage(channel, frames, key: connection.key))
+            } catch { queue.reject() }
+        }
+    }
+
+    /// Receives the frames of a message; nil if none is there.
+    private func receive(from channel: JupyterConnection.Channel) -> [[UInt8]]? {
+        guard let socket = sockets[channel] else { return nil }
+        var frames: [[UInt8]] = []
+        while true {
+            var message = cmessaging_message()
+            _ = table.zmq_msg_init(&message)
+            defer { _ = table.zmq_msg_close(&message) }
+            // The parts of a message arrive together.
+            guard table.zmq_msg_recv(&message, socket, Int32(CMESSAGING_DONT_WAIT)) >= 0 else { return nil }
+            let count = table.zmq_msg_size(&message)
+            frames.append(Array(UnsafeRawBufferPointer(start: table.zmq_msg_data(&message), count: count)))
+            if table.zmq_msg_more(&message) == 0 { return frames }
+        }
+    }
+
+    /// Tells a front end that its subscription has arrived: from now on it misses nothing.
+    private func welcome(_ subscription: [[UInt8]], _ frames: inout JupyterFrames) {
+        guard let bytes = subscription.first, bytes.first == 1 else { return }
+        let topic = Array(bytes.dropFirst())
+        let content: PropertyListFields = ["subscription": .string(String(decoding: topic, as: UTF8.self))]
+        send(.answer(JupyterAnswer("iopub_welcome", content, parent: nil, topic: topic)), &frames)
+    }
+
+    private func send(_ departure: JupyterQueue.Departure, _ frames: inout JupyterFrames) {
+        let answer: JupyterAnswer
+        switch departure {
+        case .answer(let whole): answer = whole
+        case .text(let bytes, let isError, let parent):
+            let text = String(decoding: bytes, as: UTF8.self)
+            answer = JupyterAnswer(
+                "stream", ["name": .string(isError ? "stderr" : "stdout"), "text": .string(text)], parent: parent)
+        }
+        send(frames.frames(of: answer), through: answer.channel)
+    }
+
+    /// Sends the frames of a message. A front end that is gone gets nothing.
+    private func send(_ frames: [[UInt8]], through channel: JupyterConnection.Channel) {
+        guard let socket = sockets[channel] else { return }
+        for (place, frame) in frames.enumerated() {
+            let more = place < frames.count - 1 ? CMESSAGING_MORE : 0
+            _ = table.zmq_send(socket, frame, frame.count, Int32(CMESSAGING_DONT_WAIT | more))
+        }
+    }
+}
