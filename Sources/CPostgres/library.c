@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct cpostgres_library library;
 static int is_ready;
@@ -25,6 +26,9 @@ static void open_library(void) {
     }
     CPOSTGRES_FUNCTIONS(CPOSTGRES_LOOK_UP)
 #undef CPOSTGRES_LOOK_UP
+#define CPOSTGRES_LOOK_UP(name) library.name = (__typeof__(name) *)dlsym(handle, #name);
+    CPOSTGRES_LATER_FUNCTIONS(CPOSTGRES_LOOK_UP)
+#undef CPOSTGRES_LOOK_UP
     is_ready = 1;
 }
 
@@ -34,8 +38,12 @@ const struct cpostgres_library *cpostgres_library(const char **why) {
     return is_ready ? &library : NULL;
 }
 
-static void drop(void *context, const PGresult *result) { (void)context, (void)result; }
+/* The message is in the server's language; the name of the function that raised it is not. */
+static void take(void *context, const PGresult *result) {
+    const char *function = library.PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    if (function && strcmp(function, "SyncRepWaitForLSN") == 0) *(int *)context = 1;
+}
 
-void cpostgres_drop_notices(PGconn *connection) {
-    library.PQsetNoticeReceiver(connection, drop, NULL);
+void cpostgres_take_notices(PGconn *connection, int *is_unreplicated) {
+    library.PQsetNoticeReceiver(connection, take, is_unreplicated);
 }

@@ -258,7 +258,8 @@ struct ScriptSession {
             throw SharedArgument.failure(error)
         } catch let error as StoreError {
             if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
-            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
+            let isAway = error.code == .inputOutput || error.code == .disconnected
+            throw CommandFailure.exit(isAway ? .inputOutput : .badData, error.message)
         }
     }
 

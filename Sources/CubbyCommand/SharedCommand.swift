@@ -192,6 +192,7 @@ struct TransferOptions: ParsableArguments {
             let local = try ItemStore.open(ArchivePersistence(of: opened))
             let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
             for store in [local, shared] { store.attachments = opened.pictures }
+            try shared.applyRemoteCommits()
             for notice in local.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
             let bar = CommandProgress("Copying", total: max(local.count, shared.count))
             defer { bar.finish() }

@@ -122,6 +122,23 @@ final class ItemBinding {
             "fields", doc: "The names of its custom fields, sorted.",
             example: "return items:createItem{ room = \"Study\" }:fields()[1]"
         ) { try $0.customFieldNames }
+        cls.method(
+            "increment",
+            [
+                LuaParameter("field", .text, "the field's name"),
+                LuaParameter("amount", .optional(.number), "what is added, 1 if nil; negative to subtract"),
+            ],
+            returns: [.number],
+            doc:
+                "Adds to a field's number, 0 if it has no value, and returns the sum. In a shared collection it conflicts with no other host's change: of two hosts that add 1, both count.",
+            example: "local item = items:createItem{ count = 1 } return item:increment(\"count\", 2)"
+        ) { [unowned self] item, call in
+            let name = try call.text(0)
+            try checkName(name)
+            let amount = call.isNil(1) ? .integer(1) : try value(call.value(1), field: name) ?? .integer(1)
+            let sum = try item.store.increment(name, of: item.store.reference(to: item), by: amount)
+            return call.returns(try host.values.readOnly(sum))
+        }
         let clock = host.values.clock
         cls.metamethod("__tostring") { item, call in call.returns(item.description(of: clock.text)) }
     }

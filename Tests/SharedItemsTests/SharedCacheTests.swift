@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import ItemsTestSupport
 import PropertyList
@@ -147,6 +148,68 @@ struct SharedCacheTests {
         store = try open(address)
         #expect(store.count == 1 && store.revision.rawValue == 9)
         #expect(store.loadReport.notices.contains { $0.contains("does not reach back") })
+    }
+
+    @Test("the items and the queue are the collection's, however its address is spelled")
+    func spellings() throws {
+        let address = try cluster.newCollection("spellings")
+        let desk = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
+        try desk.createItem(ItemFields(name: "vase", itemKey: "vase"))
+        try desk.commit()
+        func open(_ text: String) throws -> ItemStore {
+            try ItemStore.open(
+                SharedPersistence(
+                    SharedAddress(text), host: [UInt8](repeating: 7, count: 16), hostName: "laptop",
+                    timeLimit: .seconds(5), folder: folder.path, keepsCommits: true))
+        }
+        let usual = address.description
+        let spellings = [
+            usual + "&application_name=laptop",
+            "host=\(cluster.folder.path)/ user=owner dbname=postgres collection=spellings",
+            "postgres://owner@/postgres?host=/nowhere,\(cluster.folder.path)&collection=spellings",
+        ]
+        try open(usual).saveChanges()
+        cluster.stop()
+        var laptop = try open(usual)
+        try laptop.createItem(ItemFields(name: "made away", itemKey: "away"))
+        try laptop.commit()
+        // Without the server, a spelling that names the same database has them as well.
+        for text in spellings { #expect(try open(text).count == 2, "\(text)") }
+        try cluster.start()
+        laptop = try open(spellings[0])
+        #expect(laptop.waitingCommits == 1 && laptop.loadReport.notices.contains { $0.contains("knows as \(usual)") })
+        try laptop.applyRemoteCommits()
+        try desk.update()
+        #expect(desk.item(forKey: "away") != nil)
+        for text in spellings.dropFirst() {
+            laptop = try open(text)
+            #expect(laptop.loadReport.archivedItems == 1 && laptop.count == 2)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        // Another collection, at the same address.
+        laptop = try open(usual)
+        let other = try cluster.newCollection("spellings-2")
+        #expect(try open(other.description).count == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    }
+
+    @Test("a host knows its server's timeline also after it was killed, and goes to the next server of the address")
+    func timeline() throws {
+        let address = try cluster.newCollection("timeline")
+        let store = try open(address)
+        try store.createItem(ItemFields(itemKey: "k"))
+        try store.commit()
+        let known = try #require(try store.shared.folder)
+        let found = CollectionFolder(known.path, using: PosixFileLayer())
+        #expect(found == known && found.epoch == (try store.shared.server.collection?.epoch))
+        #expect(try found.server == store.shared.server.collection?.server && found.server.timeline == 1)
+        // A standby of this server was promoted, and the host has seen it.
+        var later = found
+        later.server.timeline = 2
+        try later.write(using: PosixFileLayer())
+        let error = #expect(throws: StoreError.self) { try open(address) }
+        #expect(error?.message.contains("former primary") == true)
+        #expect(CollectionFolder(known.path, using: PosixFileLayer()).server.timeline == 2)
     }
 
     @Test("read-only nothing is written")

@@ -56,17 +56,28 @@
     F(PQstatus) \
     F(PQtransactionStatus)
 
-/* The functions, by name. */
+/* Functions of libpq 14 and later: commands without waiting for each answer. */
+#define CPOSTGRES_LATER_FUNCTIONS(F) \
+    F(PQenterPipelineMode) \
+    F(PQexitPipelineMode) \
+    F(PQpipelineSync)
+
+/* The functions, by name; the later ones are null in an older library. */
 struct cpostgres_library {
 #define CPOSTGRES_DECLARE(name) __typeof__(name) *_Nonnull name;
     CPOSTGRES_FUNCTIONS(CPOSTGRES_DECLARE)
+#undef CPOSTGRES_DECLARE
+#define CPOSTGRES_DECLARE(name) __typeof__(name) *_Nullable name;
+    CPOSTGRES_LATER_FUNCTIONS(CPOSTGRES_DECLARE)
 #undef CPOSTGRES_DECLARE
 };
 
 /* The library, loaded by the first call, on any thread; NULL with a reason if it is missing or too old. */
 const struct cpostgres_library *_Nullable cpostgres_library(const char *_Nullable *_Nonnull reason);
 
-/* Drops a connection's notices, which libpq would write to standard error. */
-void cpostgres_drop_notices(PGconn *_Nonnull connection);
+/* Takes a connection's notices, which libpq would write to standard error. One is not dropped: a commit was made, and the
+ * wait for its standbys was cancelled, which the server answers as a success. It sets *is_unreplicated, which has to
+ * outlive the connection. */
+void cpostgres_take_notices(PGconn *_Nonnull connection, int *_Nonnull is_unreplicated);
 
 #endif

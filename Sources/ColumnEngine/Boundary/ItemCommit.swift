@@ -125,6 +125,9 @@ public struct ItemChange: Sendable, Hashable {
     public var old: PropertyListValue?
     /// The field's value after an update, nil if it has none; the record of all declarations after one.
     public var new: PropertyListValue?
+    /// The amount by which an update of this host incremented its field; nil for other changes, and for those of other
+    /// hosts, which have its result.
+    package var increment: PropertyListValue?
     /// By name, the fields of an inserted item, or the last fields of a removed one, including `itemKey`; nil for the
     /// other kinds. Null marks a field of every item that this one, from an application's archive, lacks.
     public var values: PropertyListFields?

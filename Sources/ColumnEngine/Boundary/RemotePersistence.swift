@@ -17,6 +17,9 @@ package protocol RemotePersistence: ItemPersistence {
     /// request.
     func mayHaveCommits(after revision: ItemRevision) -> Bool
 
+    /// The latest revision that the server is known to have. Notifications, which come all the time, do not count.
+    var newestRevision: ItemRevision { get }
+
     /// Sends the changes of one commit. While a commit's answer is missing the persistence is read-only, and the next
     /// call sends the same commit again, unchanged.
     ///
@@ -28,8 +31,8 @@ package protocol RemotePersistence: ItemPersistence {
     /// - Throws: ``StoreError`` with `disconnected`, and others; whether the changes are kept is then unknown.
     func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome
 
-    /// Locks out all other hosts' commits until ``release()`` or the end of the next commit: for a transaction that was
-    /// overtaken repeatedly. The server ends the lock itself if the commit takes long.
+    /// Locks out all other hosts' commits until ``release()`` or the end of the next commit, unless that is done: for
+    /// commits that were overtaken repeatedly. The server ends the lock itself if they take long.
     func hold() throws(StoreError)
 
     /// Ends a ``hold()`` that was not ended by a commit.
@@ -47,6 +50,21 @@ package protocol RemotePersistence: ItemPersistence {
     /// Commits after a revision, oldest first, without a gap; of this host's own, those that it does not have. At least
     /// one if there are any.
     func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit]
+
+    // MARK: Synchronizing anew
+
+    /// Whether the server's log does not lead from the items here to those there: commits are missing in it, or damaged.
+    /// Then the store takes all items anew.
+    var isLogBroken: Bool { get set }
+
+    /// The same collection, read-only, to be opened for what the server has now.
+    func reopened() -> any RemotePersistence
+
+    /// The rank of an item among the others; nil if it has none.
+    func rank(ofKey key: String) -> [UInt8]?
+
+    /// Continues from what another opening of the same collection has loaded, once its items are here.
+    func adopt(_ other: any RemotePersistence)
 
     /// A change of another host with its position among the current items.
     ///
@@ -88,13 +106,29 @@ package protocol RemotePersistence: ItemPersistence {
         _ commit: borrowing ItemCommit, _ changes: [ItemChange], reads: ItemReads?, durable: Bool
     ) throws(StoreError)
 
+    /// Gives queued commits other values: their increments follow other numbers now.
+    ///
+    /// - Parameter commits: ``pendingCommits``, changed.
+    func updatePendingCommits(_ commits: [PendingCommit])
+
     /// Finds out which of the queued commits the server has after all, and removes them from the queue.
     func settleDoubts() throws(StoreError)
 
-    /// Sends the queued commits, all of them or none, based on a revision.
+    /// Prepares to send some of the queued commits, the oldest ones: their attachments are uploaded. Other hosts can
+    /// commit meanwhile.
     ///
-    /// - Returns: the last one's revision; ``RemoteOutcome/behind`` if other hosts have committed since.
-    func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome
+    /// - Returns: their identifiers.
+    func preparePendingCommits() throws(StoreError) -> [[UInt8]]
+
+    /// Sends prepared commits, all of them or none. It ends a ``hold()``, within which it has to be called, with all
+    /// remote commits applied.
+    ///
+    /// - Parameters:
+    ///   - prepared: the identifiers of prepared commits; those that are not queued any more are left out.
+    ///   - revision: the collection's.
+    /// - Returns: the last one's revision.
+    /// - Throws: ``StoreError``; whether they were sent is then found out by ``settleDoubts()``.
+    func sendPendingCommits(_ prepared: [[UInt8]], after revision: ItemRevision) throws(StoreError) -> ItemRevision
 
     /// Moves a queued commit that conflicts with remote ones to ``conflicts``, for the user to settle.
     ///
@@ -218,7 +252,7 @@ package struct PendingCommit: Sendable {
     /// When the commit was made.
     package let date: PropertyListDate
     /// Oldest first.
-    package let changes: [Change]
+    package var changes: [Change]
     /// Its reads, if it is of a serializable transaction.
     package let reads: ItemReads?
     /// The host whose changes conflict with it; empty for a commit that is only queued.

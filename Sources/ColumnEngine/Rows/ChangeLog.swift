@@ -47,9 +47,27 @@ struct ChangeLog {
         if last >= mergeFloor, changes[last].kind == .set, changes[last].row == row,
             changes[last].field == field.rawValue
         {
+            // An increment before it is part of what was assigned.
+            changes[last].position = 0
             return false
         }
         changes.append(Change(kind: .set, row: row, field: field.rawValue, cell: old))
+        return true
+    }
+
+    /// The same of an increment, with its code. One that follows an assignment is part of it.
+    mutating func recordIncrement(_ row: UInt32, _ field: ItemField, _ old: Cell, _ code: UInt32) -> Bool {
+        let last = changes.count - 1
+        if last >= mergeFloor, changes[last].kind == .set, changes[last].row == row,
+            changes[last].field == field.rawValue
+        {
+            if changes[last].position == 0 { return false }
+            if let sum = IncrementCodes.sum(changes[last].position, code) {
+                changes[last].position = sum
+                return false
+            }
+        }
+        changes.append(Change(kind: .set, row: row, field: field.rawValue, position: code, cell: old))
         return true
     }
 
@@ -193,7 +211,7 @@ package struct Change: BitwiseCopyable {
         case insert
         /// `row` was removed from `position`.
         case remove
-        /// `field` of `row` had the value `cell`.
+        /// `field` of `row` had the value `cell`; `position` is the code of an increment, 0 for an assignment.
         case set
         /// `row` was moved from `position` to the position `field`.
         case move

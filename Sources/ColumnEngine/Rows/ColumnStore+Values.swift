@@ -125,6 +125,18 @@ extension ColumnStore {
         return ItemDraft(store: self, row: row)
     }
 
+    /// Calls `body` with a row that has an item's fields, as a record has them, and is no item of the store.
+    package func withDraft(
+        of values: PropertyListFields, _ body: (UInt32) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let draft = try makeDraft()
+        defer { draft.discard() }
+        // The field that a new item's time goes into may be one that this item lacks.
+        if let stamped = fields.stamped { table.setCell(draft.row, stamped, .absent) }
+        try fill(draft, with: values)
+        try body(draft.row)
+    }
+
     /// Appends a draft.
     ///
     /// - Throws: `duplicateKey`; `invalidValue` for an item that lacks what is declared as required, or has a value of

@@ -18,6 +18,8 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
     /// The changes since the last successful commit.
     @exclusivity(unchecked) var log = ChangeLog()
+    /// The amounts of logged increments, also of those that can be undone.
+    @exclusivity(unchecked) var increments = IncrementCodes()
     @exclusivity(unchecked) private var reads = ReadSet()
     @exclusivity(unchecked) private var iterations = RowIterations()
     @exclusivity(unchecked) package var questions = QuestionRecord()
@@ -45,6 +47,11 @@ package final class ColumnStore {
         let row = find(key)
         if reads.isTracking { if let row { reads.record(row) } else { reads.recordAbsent(key) } }
         return row
+    }
+
+    package func row(ofKey key: String) -> UInt32? {
+        var key = key
+        return key.withUTF8 { row(forKey: $0) }
     }
 
     @inline(__always)

@@ -86,10 +86,13 @@ package struct JournalEncoder {
     }
 
     /// Encodes a version of what is declared.
-    package mutating func declaration(_ version: UInt32) {
+    package mutating func declaration(_ version: UInt32) { declaration(rows.declarations(ofVersion: version)) }
+
+    /// Encodes what is declared.
+    package mutating func declaration(_ declarations: FieldDeclarations) {
         declares = true
         begin(.declare)
-        writer.value(rows.declarations(ofVersion: version).record)
+        writer.value(declarations.record)
     }
 
     /// Encodes the removal of an item.

@@ -242,11 +242,6 @@ extension ColumnStore {
         }
         return attachmentNames(row)?.contains(name) == true ? row : nil
     }
-
-    func row(ofKey key: String) -> UInt32? {
-        var key = key
-        return key.withUTF8 { row(forKey: $0) }
-    }
 }
 
 extension ItemStore {

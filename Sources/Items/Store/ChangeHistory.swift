@@ -147,8 +147,12 @@ struct ChangeHistory {
                 guard isOut, other.map({ !live($0) }) ?? true else { return conflict(about: change.row, "the key") }
                 isLive[change.row] = true
             case .set:
-                guard live(change.row), !foreignChanges.changed(change.field, of: change.row, since: group.epoch) else {
-                    return conflict(about: change.row, columns.shownName(of: ItemField(rawValue: change.field)))
+                let field = ItemField(rawValue: change.field)
+                // An increment follows what others did.
+                let follows =
+                    columns.increment(of: change) != nil && Increment.isPossible(on: columns.value(change.row, field))
+                guard live(change.row), follows || !wasChanged(change, since: group) else {
+                    return conflict(about: change.row, columns.shownName(of: field))
                 }
             case .move:
                 guard live(change.row), !foreignChanges.moved(change.row, since: group.epoch) else {
@@ -164,6 +168,11 @@ struct ChangeHistory {
             }
         }
         return nil
+    }
+
+    /// Whether a field that a step has set was changed elsewhere since.
+    func wasChanged(_ change: Change, since group: ChangeGroup) -> Bool {
+        foreignChanges.changed(change.field, of: change.row, since: group.epoch)
     }
 
     /// Returns an error if the changes that take a step back, which are the log's, do not hold what is declared: items
@@ -377,21 +386,10 @@ extension ItemStore {
     private func reverse(_ group: ChangeGroup, _ kind: CommitKind) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         keepCommitBeforeChange()
-        for change in group.changes.reversed() {
-            switch change.kind {
-            case .append:
-                for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    columns.takeOut(change.row + UInt32(offset))
-                }
-            case .insert: columns.takeOut(change.row)
-            case .remove: columns.insert(change.row, at: min(Int(change.position), count))
-            case .set: columns.change(change.row, ItemField(rawValue: change.field), to: change.cell)
-            case .move:
-                // Changes from elsewhere may have shifted the position.
-                let (from, to) = (columns.position(of: change.row), min(Int(change.position), count - 1))
-                if from != to { columns.move(from: from, to: to) }
-            case .declare: columns.declare(columns.declarations(ofVersion: change.position))
-            }
+        let start = columns.changeCount
+        do throws(StoreError) { try reverseChanges(of: group) } catch {
+            columns.takeBack(columns.changeCount - start)
+            throw error
         }
         let done = columns.changeCount
         let reversed = Array(group.attachments.reversed())
@@ -411,6 +409,38 @@ extension ItemStore {
         if !publisher.observers.isEmpty {
             publishMany(ItemStoreChanges(kind == .undo ? .undo : .redo, group.changes).inverted)
         }
+    }
+
+    private func reverseChanges(of group: ChangeGroup) throws(StoreError) {
+        for change in group.changes.reversed() {
+            switch change.kind {
+            case .append:
+                for offset in stride(from: change.count - 1, through: 0, by: -1) {
+                    columns.takeOut(change.row + UInt32(offset))
+                }
+            case .insert: columns.takeOut(change.row)
+            case .remove: columns.insert(change.row, at: min(Int(change.position), count))
+            case .set: try reverseValue(change, of: group)
+            case .move:
+                // Changes from elsewhere may have shifted the position.
+                let (from, to) = (columns.position(of: change.row), min(Int(change.position), count - 1))
+                if from != to { columns.move(from: from, to: to) }
+            case .declare: columns.declare(columns.declarations(ofVersion: change.position))
+            }
+        }
+    }
+
+    /// Gives a field its former value; of an increment only the amount is taken back if others changed the field since.
+    private func reverseValue(_ change: Change, of group: ChangeGroup) throws(StoreError) {
+        let field = ItemField(rawValue: change.field)
+        guard let amount = columns.increment(of: change).map(Increment.negated) else {
+            return columns.change(change.row, field, to: change.cell)
+        }
+        var cell = change.cell
+        if changeHistory.wasChanged(change, since: group) {
+            cell = columns.cell(try columns.sum(columns.value(change.row, field), amount, for: field), for: field)
+        }
+        columns.increment(change.row, field, to: cell, by: amount)
     }
 
     // MARK: Keeping the history

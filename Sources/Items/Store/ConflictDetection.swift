@@ -23,6 +23,8 @@ struct PendingConflicts {
     private struct Theirs {
         var host: String
         var isInserted = false
+        /// The fields of an item that they inserted.
+        var values: PropertyListFields?
         var isRemoved = false
         var fields: NameTable<PropertyListValue?> = [:]
     }
@@ -34,6 +36,8 @@ struct PendingConflicts {
     private var theirs: NameTable<Theirs> = [:]
     /// By key, the fields changed by conflicting commits; nil for an item that one inserted or removed.
     private var doubtful: NameTable<NameSet?> = [:]
+    /// By key, those of these fields that were assigned, and not only incremented.
+    private var assigned: NameTable<NameSet> = [:]
     /// The last remote declaration of fields.
     private var declared: (host: String, record: PropertyListValue?)?
     /// Whether a conflicting commit declares fields: each later declaration has its declarations, too.
@@ -64,11 +68,14 @@ struct PendingConflicts {
         case .declare:
             declared = (host, change.new)
             return
-        case .insert: theirs[change.itemKey, default: Theirs(host: host)].isInserted = true
+        case .insert:
+            theirs[change.itemKey, default: Theirs(host: host)].isInserted = true
+            theirs[change.itemKey]?.values = change.values
         case .remove: theirs[change.itemKey, default: Theirs(host: host)].isRemoved = true
         case .update:
             theirs[change.itemKey, default: Theirs(host: host)].fields.updateValue(
                 change.new, forKey: change.field ?? "")
+            theirs[change.itemKey]?.values?[change.field ?? ""] = change.new
         // Of two moves, the later one wins.
         case .move: break
         }
@@ -107,6 +114,7 @@ struct PendingConflicts {
             case .update:
                 guard let known = doubtful[change.itemKey, default: []] else { continue }
                 doubtful[change.itemKey] = known.union([change.field ?? ""])
+                if change.increment == nil { assigned[change.itemKey, default: []].insert(change.field ?? "") }
             // A later removal of the item depends on this position.
             case .move: doubtful[change.itemKey] = doubtful[change.itemKey, default: []]
             case .declare: isDeclarationDoubtful = true
@@ -137,6 +145,9 @@ struct PendingConflicts {
         if let fields = doubtful[change.itemKey] {
             switch change.kind {
             case .insert, .remove: return .conflicts(host: "")
+            case .update where fields == nil: return .conflicts(host: "")
+            case .update where change.increment != nil:
+                if assigned[change.itemKey]?.contains(change.field ?? "") ?? false { return .conflicts(host: "") }
             case .update where fields?.contains(change.field ?? "") ?? true: return .conflicts(host: "")
             case .move where fields == nil: return .conflicts(host: "")
             case .update, .move, .declare: break
@@ -145,23 +156,51 @@ struct PendingConflicts {
         guard let theirs = theirs[change.itemKey] else { return .follows }
         switch change.kind {
         case .remove where theirs.isRemoved && !theirs.isInserted: return .agrees
+        case .insert where theirs.isInserted && !theirs.isRemoved && theirs.values == change.values: return .agrees
         case .insert, .remove: return .conflicts(host: theirs.host)
         case .move: return theirs.isRemoved ? .conflicts(host: theirs.host) : .follows
         case .declare: return .follows
         case .update:
             if theirs.isRemoved || theirs.isInserted { return .conflicts(host: theirs.host) }
-            guard let value = theirs.fields[change.field ?? ""], value != change.new else { return .follows }
-            return .conflicts(host: theirs.host)
+            guard let field = change.field, let value = theirs.fields[field] else { return .follows }
+            if change.increment != nil {
+                return Increment.isPossible(on: value) ? .follows : .conflicts(host: theirs.host)
+            }
+            return Agreement.isPossible(value, change.new, of: field) ? .agrees : .conflicts(host: theirs.host)
+        }
+    }
+}
+
+/// Whether two hosts that gave a field the same value meant the same.
+enum Agreement {
+    /// Texts, truth values, dates and pictures are stated: both hosts said the same. Numbers and lists may be counted: two
+    /// hosts that add 1 to the same number are two increments, of which one would be lost.
+    static func isPossible(_ theirs: PropertyListValue?, _ mine: PropertyListValue?, of field: String) -> Bool {
+        guard theirs == mine else { return false }
+        if field == FieldTable.attachmentName { return true }
+        switch mine {
+        case nil, .null, .boolean, .string, .utf16, .date: return true
+        default: return false
         }
     }
 }
 
 /// The subjects of the uncommitted changes.
 struct LocalChanges {
-    /// By key, the changed fields; nil for an inserted or removed item.
-    private var fields: NameTable<NameSet?> = [:]
+    /// A change of another host to a field that is changed here as well.
+    private struct Meeting {
+        var key: String
+        var field: String
+        var value: PropertyListValue?
+        var host: String
+    }
+
+    /// By key, the changed fields, and whether each was only incremented; nil for an inserted or removed item.
+    private var fields: NameTable<NameTable<Bool>?> = [:]
     /// Whether they declare fields.
     private var declares = false
+    /// Whether they are more than new values: they move, insert or remove items.
+    private var isMore = false
 
     init(_ columns: ColumnStore) {
         for change in columns.changes {
@@ -170,58 +209,87 @@ struct LocalChanges {
                 for row in change.row..<change.row + UInt32(change.count) {
                     fields[columns.keyString(row)] = .some(nil)
                 }
-            case .insert, .remove: fields[columns.keyString(change.row)] = .some(nil)
+                isMore = true
+            case .insert, .remove:
+                fields[columns.keyString(change.row)] = .some(nil)
+                isMore = true
             case .set:
                 let key = columns.keyString(change.row)
                 // Insertion and removal affect all fields.
-                guard let known = fields[key, default: []] else { continue }
-                fields[key] = known.union([columns.name(of: ItemField(rawValue: change.field))])
+                guard var known = fields[key, default: [:]] else { continue }
+                let name = columns.name(of: ItemField(rawValue: change.field))
+                known[name] = columns.increment(of: change) != nil && known[name] ?? true
+                fields[key] = known
             case .move:
-                if fields[columns.keyString(change.row)] == nil { fields[columns.keyString(change.row)] = .some([]) }
+                if fields[columns.keyString(change.row)] == nil { fields[columns.keyString(change.row)] = .some([:]) }
+                isMore = true
             case .declare: declares = true
             }
         }
     }
 
-    /// Returns an error if these changes conflict with a commit of another host.
-    func conflict(with commit: RemoteCommit, _ columns: ColumnStore) -> StoreError? {
-        for change in commit.changes.lazy.map(\.change) {
-            if change.kind == .declare, declares {
-                return StoreError(
-                    .conflict,
-                    "fields were declared by \(commit.host), and here: these changes were rolled back; declare again what "
-                        + "is still wanted (items:fields() shows what is declared now)")
-            }
-            guard let own = fields[change.itemKey] else { continue }
-            let name = Self.name(change.itemKey, columns)
-            guard let own else {
-                return Self.conflict("\(name) was changed by \(commit.host), and came or left here")
-            }
-            switch change.kind {
-            case .insert, .remove: return Self.conflict("\(name) was removed by \(commit.host)")
-            // Of two moves, the later one wins.
-            case .move, .declare: continue
-            case .update:
-                guard let field = change.field, own.contains(field) else { continue }
-                var key = change.itemKey
-                let row = key.withUTF8 { columns.row(forKey: $0) }
-                if field == FieldTable.attachmentName {
-                    if row.flatMap(columns.attachments) == change.new { continue }
-                    return Self.conflict("the image of \(name) was changed by \(commit.host), and here")
+    /// Returns an error if these changes conflict with commits of other hosts.
+    ///
+    /// A field that both gave the same value is no conflict if the others did all of what these changes do.
+    func conflict(with commits: [RemoteCommit], _ columns: ColumnStore) -> StoreError? {
+        var meetings: [Meeting] = []
+        for commit in commits {
+            for change in commit.changes.lazy.map(\.change) {
+                if change.kind == .declare, declares {
+                    return StoreError(
+                        .conflict,
+                        "fields were declared by \(commit.host), and here: these changes were rolled back; declare again "
+                            + "what is still wanted (items:fields() shows what is declared now)")
                 }
-                let mine = row.flatMap { row in columns.existingField(named: field).flatMap { columns.value(row, $0) } }
-                if mine == change.new { continue }
-                return Self.conflict(
-                    "\(field) of \(name) was set to \(Self.text(change.new)) by \(commit.host), and to \(Self.text(mine)) here"
-                )
+                guard let own = fields[change.itemKey] else { continue }
+                let name = Self.name(change.itemKey, columns)
+                guard let own else {
+                    return Self.conflict("\(name) was changed by \(commit.host), and came or left here")
+                }
+                switch change.kind {
+                case .insert, .remove: return Self.conflict("\(name) was removed by \(commit.host)")
+                // Of two moves, the later one wins.
+                case .move, .declare: continue
+                case .update:
+                    guard let field = change.field, let isIncrement = own[field] else { continue }
+                    if isIncrement, Increment.isPossible(on: change.new) { continue }
+                    // The last value counts.
+                    meetings.removeAll { $0.key == change.itemKey && $0.field == field }
+                    meetings.append(Meeting(key: change.itemKey, field: field, value: change.new, host: commit.host))
+                }
             }
         }
-        return nil
+        let agreed = meetings.filter { Agreement.isPossible($0.value, mine($0, columns), of: $0.field) }
+        if agreed.count < meetings.count {
+            return meetings.lazy.filter { meeting in
+                !agreed.contains { $0.key == meeting.key && $0.field == meeting.field }
+            }.first.map { conflict($0, columns) }
+        }
+        let count = fields.values.reduce(0) { $0 + ($1?.count ?? 0) }
+        if agreed.isEmpty || agreed.count == count && !isMore && !declares { return nil }
+        return conflict(agreed[0], columns)
+    }
+
+    /// The field's value here.
+    private func mine(_ meeting: Meeting, _ columns: ColumnStore) -> PropertyListValue? {
+        guard let row = columns.row(ofKey: meeting.key) else { return nil }
+        if meeting.field == FieldTable.attachmentName { return columns.attachments(row) }
+        return columns.existingField(named: meeting.field).flatMap { columns.value(row, $0) }
+    }
+
+    private func conflict(_ meeting: Meeting, _ columns: ColumnStore) -> StoreError {
+        let (name, mine) = (Self.name(meeting.key, columns), mine(meeting, columns))
+        if meeting.field == FieldTable.attachmentName {
+            return Self.conflict("the image of \(name) was changed by \(meeting.host), and here")
+        }
+        let also = mine == meeting.value ? ", too" : ""
+        return Self.conflict(
+            "\(meeting.field) of \(name) was set to \(Self.text(meeting.value)) by \(meeting.host), and to "
+                + "\(Self.text(mine)) here\(also)")
     }
 
     private static func name(_ key: String, _ columns: ColumnStore) -> String {
-        var bytes = key
-        let name = bytes.withUTF8({ columns.row(forKey: $0) }).flatMap(columns.title) ?? ""
+        let name = columns.row(ofKey: key).flatMap(columns.title) ?? ""
         return name.isEmpty ? "the item \(key)" : "the item \(key), \(name),"
     }
 

@@ -22,6 +22,8 @@ public struct ItemConflict: Sendable, Hashable {
         package var base: PropertyListValue?
         /// The commit's value: of a field, or all fields of a new item.
         package var mine: PropertyListValue?
+        /// The amount by which the commit incremented the field; nil if it assigned the value.
+        package var increment: PropertyListValue?
         /// The current value: of the field, or all fields; nil for none.
         package var theirs: PropertyListValue?
         /// Whether the item currently exists.
@@ -32,6 +34,7 @@ public struct ItemConflict: Sendable, Hashable {
         /// Whether the current value is neither the one before the commit nor the commit's, or the item is missing.
         package var isConflicting: Bool {
             if problem != nil { return true }
+            if increment != nil { return !isPresent || !Increment.isPossible(on: theirs) }
             return kind == .move ? !isPresent : theirs != base && theirs != mine || field != nil && !isPresent
         }
     }
@@ -53,6 +56,7 @@ extension ItemConflict {
         for change in commit.changes.lazy.map(\.change) {
             let same = changes.firstIndex { $0.itemKey == change.itemKey && $0.field == change.field }
             if let same, change.kind == .update {
+                changes[same].increment = Increment.total(changes[same].increment, change.increment)
                 changes[same].mine = change.new
                 continue
             }
@@ -94,7 +98,7 @@ extension ItemConflict {
             isPresent: item != nil)
         switch change.kind {
         case .update:
-            (result.base, result.mine) = (change.old, change.new)
+            (result.base, result.mine, result.increment) = (change.old, change.new, change.increment)
             result.theirs = values?[change.field ?? ""]
         case .insert: (result.mine, result.theirs) = (change.values.map { .fields($0) }, all)
         case .remove: (result.base, result.theirs) = (change.values.map { .fields($0) }, all)
@@ -131,7 +135,7 @@ extension ItemConflict: CustomStringConvertible {
         case .update:
             return [
                 [
-                    item, change.shownField ?? "", text(change.mine),
+                    item, change.shownField ?? "", mine(change),
                     change.isPresent ? text(change.theirs) : "(removed)", text(change.base),
                 ]
             ]
@@ -140,6 +144,13 @@ extension ItemConflict: CustomStringConvertible {
         case .declare: return declarationRows(of: change)
         case .move: return [[item, "", "(moved)", change.isPresent ? "" : "(removed)", ""]]
         }
+    }
+
+    /// The commit's value of a field, or `+5` for an increment.
+    private static func mine(_ change: Change) -> String {
+        guard let amount = change.increment else { return text(change.mine) }
+        let shown = text(amount)
+        return shown.hasPrefix("-") ? shown : "+" + shown
     }
 
     /// A row for each field about which the commit declares something else.
@@ -234,6 +245,10 @@ extension ItemStore {
         case .update:
             // Another value for it is set later: the commit's may not be possible any more.
             if present != nil, replacements[change.field ?? ""] != nil { return }
+            if let present, let amount = change.increment {
+                try increment(change.field ?? "", of: present.reference, by: amount)
+                return
+            }
             if let present { return try set(present, change.field ?? "", change.mine) }
             // Another host removed it: restore it as it was here, if known.
             if let values = commit.lostItems[change.itemKey] { try insert(values) }

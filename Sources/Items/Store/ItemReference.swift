@@ -229,8 +229,27 @@ extension ItemStore {
         try setCell(row, field, try columns.checkedCell(value, for: field))
     }
 
-    /// Sets a field to a cell of a valid kind.
-    func setCell(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+    /// Adds an amount to a field's number; see `Item.increment(_:by:)`.
+    @discardableResult
+    package func increment(
+        _ name: String, of reference: ItemReference, by amount: PropertyListValue
+    ) throws(StoreError) -> PropertyListValue {
+        let row = try row(reference)
+        let field: ItemField
+        if let known = columns.existingField(named: name) {
+            field = known
+        } else {
+            field = try columns.fieldForAssignment(name, amount)
+        }
+        let sum = try columns.sum(columns.value(row, field), amount, for: field)
+        try setCell(row, field, columns.cell(sum, for: field), incrementedBy: amount)
+        return columns.value(row, field) ?? sum
+    }
+
+    /// Sets a field to a cell of a valid kind; with an amount, to the sum of the field's number and that.
+    func setCell(
+        _ row: UInt32, _ field: ItemField, _ cell: Cell, incrementedBy amount: PropertyListValue? = nil
+    ) throws(StoreError) {
         switch columns.state(row) {
         case .live: break
         case .draft:
@@ -242,13 +261,21 @@ extension ItemStore {
         if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
-        if !publisher.isWatched { return columns.change(row, field, to: cell) }
+        if !publisher.isWatched { return change(row, field, cell, amount) }
         keepLatestCommit()
-        if publisher.observers.isEmpty { return columns.change(row, field, to: cell) }
-        try setAskingObservers(row, field, cell)
+        if publisher.observers.isEmpty { return change(row, field, cell, amount) }
+        try setAskingObservers(row, field, cell, amount)
     }
 
-    private func setAskingObservers(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+    @inline(__always)
+    private func change(_ row: UInt32, _ field: ItemField, _ cell: Cell, _ amount: PropertyListValue?) {
+        guard let amount else { return columns.change(row, field, to: cell) }
+        columns.increment(row, field, to: cell, by: amount)
+    }
+
+    private func setAskingObservers(
+        _ row: UInt32, _ field: ItemField, _ cell: Cell, _ amount: PropertyListValue?
+    ) throws(StoreError) {
         let item = item(row: row)
         let name = columns.name(of: field)
         let old = columns.value(row, field)
@@ -264,7 +291,8 @@ extension ItemStore {
             if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        columns.change(row, field, to: cell)
+        // A value that an observer has chosen is assigned.
+        change(row, field, cell, new == wanted ? amount : nil)
         if publisher.collect({ $0.updated += 1 }) { return }
         for observer in publisher.observers {
             observer.itemStore(self, didUpdate: item, field: name, old: old, new: new)
@@ -292,6 +320,8 @@ package final class ItemCursor: Sequence, IteratorProtocol {
     package func next() -> Item? { nextRow().map(store.item(row:)) }
 
     func nextRow() -> UInt32? {
+        // An iteration that began before a transaction reads within it, too.
+        store.columns.recordWholeRead()
         while nextSlot < slots.count {
             let row = slots[nextSlot]
             nextSlot += 1

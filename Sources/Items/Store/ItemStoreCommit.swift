@@ -84,6 +84,8 @@ struct RetainedChanges {
     private var entries: [Entry] = []
     /// The keys that are not UUIDs, by entry index.
     private var textKeys: [Int: String] = [:]
+    /// The amounts of increments, by entry index.
+    private var increments: [Int: PropertyListValue] = [:]
     private var items: [PropertyListFields] = []
     private var fieldNames: [String] = []
     /// The field that is not part of an item's values.
@@ -130,6 +132,7 @@ struct RetainedChanges {
                 if inserted.contains(change.row) {
                     laterOfInserted[change.row, default: [:]][change.field] = .some(old)
                 }
+                if let amount = store.increment(of: change) { increments[entries.count] = amount }
                 append(entry, change.row, store)
             case .move:
                 var entry = entry(.move, change.row, store)
@@ -144,7 +147,9 @@ struct RetainedChanges {
             }
         }
         entries.reverse()
-        textKeys = Dictionary(uniqueKeysWithValues: textKeys.map { (entries.count - 1 - $0, $1) })
+        let last = entries.count - 1
+        textKeys = Dictionary(uniqueKeysWithValues: textKeys.map { (last - $0, $1) })
+        increments = Dictionary(uniqueKeysWithValues: increments.map { (last - $0, $1) })
     }
 
     /// The rows that changes inserted, or also those that they moved.
@@ -203,6 +208,7 @@ struct RetainedChanges {
             change.field = keepsAttachment ? name : FieldTable.shownName(of: name)
             change.old = entry.old
             change.new = entry.new
+            change.increment = increments[index]
         case .move:
             change.formerPosition = Int(entry.formerPosition)
             change.position = Int(entry.position)

@@ -66,72 +66,113 @@ final class RemoteReplica {
     func endSending() { isSending = false }
 
     /// Sends the log's changes, or keeps them until the server is back. Remote commits to the same items, but not
-    /// the same fields, are applied first.
+    /// the same fields, are applied first. When others were ahead twice, they wait for the third attempt.
     ///
     /// - Parameters:
     ///   - reads: the reads of a serializable transaction; nil for other changes.
     ///   - durable: whether to wait until a commit that is kept survives a power cut.
     ///   - apply: applies a commit of another host.
+    ///   - didRepeat: called with the former values of numbers that were incremented once more, after another host's
+    ///     commit.
     /// - Throws: ``StoreError`` with `conflict`: the log must then be rolled back, and the remote commits applied.
     func send(
-        reads: ItemReads?, durable: Bool, applying apply: (RemoteCommit) throws(StoreError) -> Void
+        reads: ItemReads?, durable: Bool, applying apply: (RemoteCommit) throws(StoreError) -> Void,
+        didRepeat: ([Change]) -> Void
     ) throws(StoreError) {
         guard let remote else { return }
         // Queue it behind other waiting commits.
         if remote.keepsCommits, !remote.isConnected || remote.hasPendingCommits {
             return try keep(in: remote, reads: reads, durable: durable)
         }
-        var attempts = 0
-        defer { if attempts > Self.attemptsBeforeHolding { remote.release() } }
-        while true {
-            attempts += 1
-            // A declaration reads all items: commits of busy hosts could precede each attempt.
-            if attempts == Self.attemptsBeforeHolding + 1, columns.changes.contains(where: { $0.kind == .declare }) {
-                try remote.hold()
-                if remote.mayHaveCommits(after: revision) {
-                    try merge(remote.takeCommits(after: revision), reads, apply)
-                }
-            }
-            let sent: RemoteOutcome
-            do throws(StoreError) {
-                sent = try remote.send(ItemCommit(columns, columns.changes, following: revision), reads: reads)
-            } catch {
-                guard error.code == .disconnected, remote.keepsCommits else { throw error }
-                return try keep(in: remote, reads: reads, durable: durable)
-            }
-            if case .committed(let newest) = sent {
-                // After a gap, the revision is only reached when the commits in between are applied.
-                if newest == revision.next { revision = newest }
-                isMerged = false
-                return
-            }
-            try merge(remote.takeCommits(after: revision), reads, apply)
+        func catchUp() throws(StoreError) -> Bool {
+            let commits = try remote.takeCommits(after: revision)
+            if !commits.isEmpty { didRepeat(try merge(commits, reads, apply)) }
+            return !commits.isEmpty
         }
+        var meetings = 0
+        defer { if meetings >= Self.meetingsBeforeHolding { remote.release() } }
+        do throws(StoreError) {
+            while meetings < Self.meetingLimit {
+                if meetings >= Self.meetingsBeforeHolding {
+                    try remote.hold()
+                    while remote.mayHaveCommits(after: revision), try catchUp() {}
+                }
+                let sent = try remote.send(ItemCommit(columns, columns.changes, following: revision), reads: reads)
+                if case .committed(let newest) = sent {
+                    // After a gap, the revision is only reached when the commits in between are applied.
+                    if newest == revision.next { revision = newest }
+                    isMerged = false
+                    return
+                }
+                meetings += 1
+                _ = try catchUp()
+            }
+        } catch {
+            let isLater = error.code == .disconnected || remote.isLogBroken
+            if isLater, remote.keepsCommits { return try keep(in: remote, reads: reads, durable: durable) }
+            guard remote.isLogBroken else { throw error }
+            throw StoreError(
+                .conflict,
+                "\(error.message): these changes were rolled back, and all items are fetched anew; then make them again",
+                cause: error)
+        }
+        throw StoreError(
+            .conflict,
+            "other hosts' commits were ahead \(meetings) times: these changes were rolled back; try again later")
     }
 
-    /// After as many attempts, the next one keeps others out.
-    private static let attemptsBeforeHolding = 3
+    /// When others were ahead as many times, they wait for the next attempt.
+    private static let meetingsBeforeHolding = 2
+    /// The server refuses attempts that keep others out only if it rolls them back by itself.
+    private static let meetingLimit = 12
 
     /// Applies remote commits beneath the log's changes.
     ///
+    /// - Returns: the former values of numbers that were incremented once more, as changes.
     /// - Throws: ``StoreError`` with `conflict` if they concern what the log's changes do, or if these no longer hold
     ///   what is declared.
     private func merge(
         _ commits: [RemoteCommit], _ reads: ItemReads?, _ apply: (RemoteCommit) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        if let conflict = reads == nil ? conflict(with: commits) : Self.overtaken(by: commits) {
+    ) throws(StoreError) -> [Change] {
+        let conflict =
+            reads == nil ? LocalChanges(columns).conflict(with: commits, columns) : Self.overtaken(by: commits)
+        if let conflict {
             unappliedCommits += commits
             throw conflict
         }
         for commit in commits { try apply(commit) }
         isMerged = true
+        let repeated = try repeatIncrements(after: commits)
         // The log's changes were checked against the items and declarations before these commits.
         let declares = commits.contains { $0.changes.contains { $0.change.kind == .declare } }
-        guard let violation = columns.violation(of: columns.changes, checksFit: declares) else { return }
-        throw StoreError(
+        if let violation = columns.violation(of: columns.changes, checksFit: declares) {
+            throw Self.conflict(with: commits, violation)
+        }
+        return repeated
+    }
+
+    private static func conflict(with commits: [RemoteCommit], _ violation: StoreError) -> StoreError {
+        StoreError(
             .conflict,
-            "\(Self.hosts(of: commits)) was first, and these changes were rolled back: \(violation.message)",
+            "\(hosts(of: commits)) was first, and these changes were rolled back: \(violation.message)",
             cause: violation)
+    }
+
+    /// Makes the log's increments once more, of numbers that remote commits have set.
+    private func repeatIncrements(after commits: [RemoteCommit]) throws(StoreError) -> [Change] {
+        guard columns.changes.contains(where: { columns.increment(of: $0) != nil }) else { return [] }
+        var changed: Set<ChangedField> = []
+        for change in commits.lazy.flatMap(\.changes).map(\.change) where change.kind == .update {
+            guard let row = columns.row(ofKey: change.itemKey),
+                let field = columns.existingField(named: change.field ?? "")
+            else { continue }
+            changed.insert(ChangedField(row: row, field: field.rawValue))
+        }
+        do throws(StoreError) {
+            return try columns.repeatIncrements { changed.contains(ChangedField(row: $0, field: $1)) }
+        } catch {
+            throw Self.conflict(with: commits, error)
+        }
     }
 
     private static func hosts(of commits: [RemoteCommit]) -> String {
@@ -148,15 +189,6 @@ final class RemoteReplica {
         let count = commit.count
         try remote.keep(commit, (0..<count).map { changes[$0] }, reads: reads, durable: durable)
         isMerged = false
-    }
-
-    /// Returns an error if remote commits concern the fields of the log's changes.
-    private func conflict(with commits: [RemoteCommit]) -> StoreError? {
-        let own = LocalChanges(columns)
-        for commit in commits {
-            if let conflict = own.conflict(with: commit, columns) { return conflict }
-        }
-        return nil
     }
 
     /// The error of a transaction that read outdated data.
@@ -192,11 +224,19 @@ final class RemoteReplica {
         return remote.mayHaveCommits(after: revision) || remote.isConnected && remote.hasPendingCommits
     }
 
-    /// The next remote commits, oldest first; nil if there are none.
-    func nextCommits() throws(StoreError) -> [RemoteCommit]? {
-        guard let remote, remote.mayHaveCommits(after: revision) else { return nil }
-        let commits = try remote.takeCommits(after: revision)
-        return commits.isEmpty ? nil : commits
+    /// Calls a body with the remote commits, oldest first, piece by piece, up to the latest one that the server had at the
+    /// first: hosts that commit all the time must not keep this one from its own work.
+    func forEachPiece(_ body: ([RemoteCommit]) throws(StoreError) -> Void) throws(StoreError) {
+        guard let remote, remote.mayHaveCommits(after: revision) else { return }
+        var last = revision
+        var end: ItemRevision?
+        repeat {
+            let commits = try remote.takeCommits(after: last)
+            guard let newest = commits.last?.revision else { return }
+            end = end ?? remote.newestRevision
+            try body(commits)
+            last = newest
+        } while end.map { last < $0 } ?? false
     }
 
     /// Removes and returns the commits that a failed commit deferred until its changes were rolled back.
@@ -216,10 +256,11 @@ final class RemoteReplica {
             let unranked = RetainedChanges.insertedRows(columns.changes, orMoved: true)
             applied = try perform(commit.changes, among: unranked)
         } catch {
-            throw stop(
+            remote?.isLogBroken = true
+            throw StoreError(
                 .corruptJournal,
                 "revision \(commit.revision.rawValue) of the collection, by \(commit.host), does not fit the items that "
-                    + "are here: \(error.message); start again to synchronise anew", error)
+                    + "are here: \(error.message)", cause: error)
         }
         revision = commit.revision
         return applied
@@ -262,17 +303,20 @@ final class RemoteReplica {
     /// Removes a commit whose conflict is resolved.
     func end(_ conflict: PendingCommit) throws(StoreError) { try remote?.endPendingCommits([conflict]) }
 
-    /// All remote commits after the revision, and the waiting ones that conflict or agree with them.
-    func takeAllCommits() throws(StoreError) -> (commits: [RemoteCommit], found: [PendingConflicts.Found]) {
-        guard let remote else { return ([], []) }
+    /// All remote commits after the revision.
+    func takeAllCommits() throws(StoreError) -> [RemoteCommit] {
         var commits: [RemoteCommit] = []
-        while remote.mayHaveCommits(after: commits.last?.revision ?? revision) {
-            let more = try remote.takeCommits(after: commits.last?.revision ?? revision)
-            if more.isEmpty { break }
-            commits += more
-        }
-        return (commits, PendingConflicts(remote.pendingCommits, commits, columns).found)
+        try forEachPiece { commits += $0 }
+        return commits
     }
+
+    /// The waiting commits that conflict or agree with remote ones.
+    func found(with commits: [RemoteCommit]) -> [PendingConflicts.Found] {
+        PendingConflicts(remote?.pendingCommits ?? [], commits, columns).found
+    }
+
+    /// The numbers that waiting commits increment.
+    var pendingIncrements: PendingIncrements { PendingIncrements(remote?.pendingCommits ?? []) }
 
     /// Removes the found commits from those that wait, keeps the conflicting ones to be resolved, and undoes all of
     /// them, newest first.
@@ -313,16 +357,34 @@ final class RemoteReplica {
         return try perform(again.map(\.forward))
     }
 
+    /// Makes the increments of waiting commits again.
+    ///
+    /// - Parameters:
+    ///   - increments: those before the remote commits.
+    ///   - commits: the remote commits that were applied.
+    /// - Returns: the changes of rows, oldest first.
+    /// - Throws: `StoreError` with `invalidValue` if a number is not possible any more.
+    func incrementAgain(_ increments: PendingIncrements, after commits: [RemoteCommit]) throws(StoreError) -> [Change] {
+        guard let remote, !increments.isEmpty else { return [] }
+        let (pending, updates) = try increments.repeated(remote.pendingCommits, after: commits, in: columns)
+        remote.updatePendingCommits(pending)
+        return try perform(updates)
+    }
+
     /// Finds out which of the waiting commits the server has after all.
     func settleDoubts() throws(StoreError) { try remote?.settleDoubts() }
 
-    /// Sends the waiting commits, all or none.
-    ///
-    /// - Returns: false if other hosts have committed since: their commits have to be applied first.
-    func sendPendingCommits() throws(StoreError) -> Bool {
-        guard case .committed(let newest)? = try remote?.sendPendingCommits(after: revision) else { return false }
-        revision = newest
-        return true
+    /// Prepares to send the oldest waiting commits, and returns their identifiers.
+    func preparePendingCommits() throws(StoreError) -> [[UInt8]] { try remote?.preparePendingCommits() ?? [] }
+
+    /// Keeps other hosts from committing until commits are sent or ``release()``.
+    func hold() throws(StoreError) { try remote?.hold() }
+
+    func release() { remote?.release() }
+
+    /// Sends prepared commits, all or none.
+    func sendPendingCommits(_ prepared: [[UInt8]]) throws(StoreError) {
+        if let remote { revision = try remote.sendPendingCommits(prepared, after: revision) }
     }
 }
 
@@ -330,119 +392,5 @@ extension ColumnStore {
     /// An item's fields, and the digests of its attachments.
     func storedValues(of row: UInt32) -> PropertyListFields {
         dictionary(of: row, keepsAttachment: true, marksAbsent: true)
-    }
-}
-
-/// A shared collection: see ``RemotePersistence``.
-extension ItemStore {
-    /// The collection's revision: that of the last commit made or applied.
-    package var revision: ItemRevision { replica.revision }
-
-    /// Whether the collection's server responded last time; true for a store without one.
-    package var isConnected: Bool { replica.remote?.isConnected ?? true }
-
-    /// Whether commits are accepted: by the server, or for later sending.
-    package var takesCommits: Bool { replica.remote.map { $0.isConnected || $0.keepsCommits } ?? true }
-
-    /// The number of commits that wait for the server. 0 in a store without one.
-    package var waitingCommits: Int { replica.pendingCount }
-
-    /// The error for a refused change.
-    var readOnlyError: StoreError { replica.readOnlyError }
-
-    /// Called when the connection is lost: items are read-only until ``applyRemoteCommits()`` reconnects.
-    package func connectionWasLost() {
-        if replica.isShared { isReadOnly = replica.isReadOnly }
-    }
-
-    /// Applies new commits of other hosts, each as one bulk change. Uncommitted changes are committed first. Does
-    /// nothing in an unshared store, and within a transaction.
-    ///
-    /// - Throws: `StoreError`: `disconnected`, `conflict` of the commit made first.
-    package func applyRemoteCommits() throws(StoreError) {
-        guard replica.isShared, !isInTransaction, !replica.isSending else { return }
-        defer {
-            isReadOnly = replica.isReadOnly
-            publishCommits()
-        }
-        guard replica.hasNews else { return }
-        try commit(.change)
-        if replica.hasPendingCommits { return try sendPendingCommits() }
-        while let commits = try replica.nextCommits() {
-            for commit in commits { try apply(commit) }
-        }
-    }
-
-    /// Sends the log's changes: see ``RemoteReplica/send(reads:durable:applying:)``.
-    func send(reads: ItemReads?) throws(StoreError) {
-        try sending { () throws(StoreError) in
-            try replica.send(reads: reads, durable: durability == .power) { (commit) throws(StoreError) in
-                try apply(commit)
-            }
-        }
-    }
-
-    /// Applies the commits that others made meanwhile, and sends the waiting ones. Conflicting ones are rolled back,
-    /// and kept to be resolved.
-    private func sendPendingCommits() throws(StoreError) {
-        try sending { () throws(StoreError) in
-            try replica.settleDoubts()
-            repeat {
-                let (commits, found) = try replica.takeAllCommits()
-                if !found.isEmpty {
-                    keepCommitBeforeChange()
-                    didApply(try replica.undo(found), host: found.last?.host)
-                }
-                for commit in commits { try apply(commit) }
-                let moved = try replica.moveAgain(itemsMovedBy: commits)
-                if !moved.isEmpty { endApplying(moved) }
-            } while try !replica.sendPendingCommits()
-            attachments?.shared?.settle()
-        }
-    }
-
-    /// Runs a body that waits for the server; nothing can be changed here meanwhile.
-    private func sending(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        replica.beginSending()
-        isReadOnly = true
-        defer {
-            replica.endSending()
-            isReadOnly = replica.isReadOnly
-        }
-        try body()
-    }
-
-    /// Applies a commit of another host, unless the store has it.
-    private func apply(_ commit: RemoteCommit) throws(StoreError) {
-        guard commit.revision > replica.revision else { return }
-        keepCommitBeforeChange()
-        didApply(try replica.apply(commit), host: commit.host)
-    }
-
-    private func didApply(_ applied: [Change], host: String?) {
-        if applied.isEmpty { return }
-        recordCommit(.remote, applied, host: host)
-        keepCommitBeforeChange()
-        endApplying(applied)
-    }
-
-    /// Applies the remote commits after a failed commit was rolled back.
-    ///
-    /// - Returns: the error to report.
-    func didTakeBack(after error: StoreError) -> StoreError {
-        if error.code == .conflict { applyUnappliedCommits() }
-        guard let unknown = replica.abandonCommit(after: error) else { return error }
-        isReadOnly = replica.isReadOnly
-        return unknown
-    }
-
-    /// Applies the commits that a failed commit deferred until its changes were rolled back.
-    func applyUnappliedCommits() {
-        for commit in replica.takeUnappliedCommits() {
-            do throws(StoreError) { try apply(commit) } catch {
-                // They are fetched again.
-                return
-            }
-        }
     }
 }

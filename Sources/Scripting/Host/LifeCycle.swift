@@ -389,6 +389,7 @@ package final class LifeCycle {
     private func stopProcess() {
         runtime.output.flush()
         frontEnd?.applicationWillStop()
+        saver.shared?.suspend()
         service.notify("STATUS=suspended")
         let signal = input.waitsInBackground ? UnixSignal.backgroundRead : .stop
         var ends = false
@@ -399,6 +400,7 @@ package final class LifeCycle {
             return ends || queue.contains { $0.cause == .sigcont }
         }
         if outcome == nil { ProcessStopper.stopUntilContinued() }
+        saver.shared?.resume()
         _ = poller?.refresh()
         if let outcome, signal == .backgroundRead { input.didStop(outcome) }
         // The continuation itself is told here, first in the queue: events received while the process was stopped find it

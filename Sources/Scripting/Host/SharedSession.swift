@@ -26,7 +26,19 @@ final class SharedSession {
     /// The last reported error, until the connection is back.
     private var reportedMessage: String?
 
+    /// The next time that commits are applied although nothing tells of some: a notification can be lost, and an attempt
+    /// to apply them can fail.
+    private var look: (timer: LoopTimer, isSoon: Bool)?
+    /// Applies commits whose notifications came with the answer to another request.
+    private var wake: LoopTimer?
+    /// Whether the process is stopped, or about to be.
+    private var isSuspended = false
+
+    /// The progress of catching up.
+    private var bar: ProgressBar?
+
     private static let firstDelay = 0.5
+    private static let lookDelays = (usual: 60.0, soon: 2.0)
     private static let longestDelay = 15.0
 
     init(
@@ -38,7 +50,12 @@ final class SharedSession {
         waiter.loop = runtime.loop
         waiter.hasEnded = { [status = runtime.status] in status.exitCode != nil }
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
+        persistence.onNotification = { [weak self] in self?.wakeUp() }
+        persistence.onProgress = { [weak self] done, total in self?.show(done, total) }
         watchSocket()
+        lookLater()
+        // What a start has left for later.
+        if persistence.isConnected, persistence.mayHaveCommits(after: items.revision) { wakeUp() }
         items.addCommitObserver(self)
         if !persistence.isConnected {
             // Opening has reported it.
@@ -63,8 +80,16 @@ final class SharedSession {
     func apply() {
         guard persistence.isConnected, !items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.pendingCommits.count, persistence.conflicts.count)
+        let news = persistence.statistics.newSynchronizations
         do { try items.applyRemoteCommits() } catch {
             report(error)
+        }
+        bar?.finish(runtime.output)
+        bar = nil
+        if persistence.statistics.newSynchronizations > news {
+            runtime.log.logger.warning(
+                "the collection's log did not lead to what the server has (commits are missing there, or damaged): all items were fetched anew"
+            )
         }
         let new = persistence.conflicts.count - conflicts
         sentCommits += max(waiting - persistence.pendingCommits.count - max(new, 0), 0)
@@ -75,6 +100,63 @@ final class SharedSession {
         }
         watchSocket()
         reportReturn()
+        lookLater()
+    }
+
+    /// Shows how many of the commits that others made have come.
+    private func show(_ done: Int, _ total: Int) {
+        let shown = bar ?? ProgressBar(total: Int64(total), label: "Catching up")
+        bar = shown
+        shown.show(Int64(done), runtime.output)
+    }
+
+    // MARK: In the background
+
+    /// Called before the process is stopped: the server keeps its notifications for every listener, also for one that does
+    /// not run.
+    func suspend() {
+        isSuspended = true
+        retry?.cancel()
+        retry = nil
+        persistence.suspend()
+    }
+
+    /// Called when it continues: connects, and catches up.
+    func resume() {
+        guard isSuspended else { return }
+        isSuspended = false
+        guard persistence.stopReason == nil, retry == nil else { return }
+        retry = runtime.loop.after(0) { [weak self] in
+            guard let self else { return }
+            retry = nil
+            do throws(StoreError) { try persistence.poll() } catch { report(error) }
+            if persistence.isConnected { apply() } else { connectionChanged(false) }
+        }
+    }
+
+    private func wakeUp() {
+        guard wake == nil else { return }
+        wake = runtime.loop.after(0) { [weak self] in
+            self?.wake = nil
+            self?.apply()
+        }
+    }
+
+    /// Looks for commits in a minute or, if there are some that could not be applied, in seconds.
+    private func lookLater() {
+        let isSoon = persistence.isConnected && persistence.mayHaveCommits(after: items.revision)
+        if let look, look.isSoon || !isSoon { return }
+        look?.timer.cancel()
+        let timer = runtime.loop.after(isSoon ? Self.lookDelays.soon : Self.lookDelays.usual) { [weak self] in
+            guard let self else { return }
+            look = nil
+            if persistence.isConnected {
+                do throws(StoreError) { try persistence.poll() } catch { report(error) }
+            }
+            apply()
+            lookLater()
+        }
+        look = (timer, isSoon)
     }
 
     // MARK: The connection
@@ -104,6 +186,7 @@ final class SharedSession {
         items.connectionWasLost()
         watch?.0.cancel()
         watch = nil
+        if isSuspended { return }
         if let reason = persistence.stopReason { return runtime.log.logger.error("\(reason.message)") }
         if !hasReportedOutage {
             hasReportedOutage = true

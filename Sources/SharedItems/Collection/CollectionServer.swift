@@ -13,8 +13,12 @@ final class CollectionServer {
     }
     /// Called when the connection was made or lost.
     var onConnectionChange: (_ isConnected: Bool) -> Void = { _ in }
+    /// Called when notifications came with the answer to a request: the socket is not readable for them.
+    var onNotification: () -> Void = {}
     private(set) var connection: PostgresConnection?
     private(set) var collection: SharedCollection?
+    /// The server that an earlier run of this host used last.
+    var former: ServerIdentity?
     var log = KnownLog()
     var statistics = SharedStatistics()
     /// Whether an answer is pending: code called meanwhile must not send another request.
@@ -24,13 +28,20 @@ final class CollectionServer {
     /// Why the last server that answered is unsuitable.
     private(set) var denial: PostgresError?
 
-    private let waiter: any PostgresWaiter
+    let waiter: any PostgresWaiter
     /// The index of the address's host to try first.
     private var firstHost = 0
     /// The error of an attempt to connect ahead of loading.
     private var failedAttempt: PostgresError?
-    /// Whether a server transaction is open, which locks out other hosts or has a commit's pictures.
-    private var isHolding = false
+    /// What this host has open on the server.
+    private enum Transaction {
+        case none
+        /// One that locks no other host out: it has a commit's pictures.
+        case open
+        /// One that locks out all other hosts' commits.
+        case holding
+    }
+    private var transaction = Transaction.none
 
     /// A transaction may lock the collection for 5 s between two of its commands: a host that dies or hangs must not
     /// block the others for long.
@@ -66,34 +77,47 @@ final class CollectionServer {
         return (connection, collection)
     }
 
-    /// Connects, finds the collection, and listens.
+    /// Connects to a server that can be used: of the address's servers one after the other, if standbys were promoted.
     @discardableResult
     private func connect() throws(PostgresError) -> PostgresConnection {
-        let connection = try PostgresConnection(
-            address, waiter: waiter, timeLimit: timeLimit, startingWith: firstHost)
-        firstHost = connection.firstHost
-        try SharedSchema.checkServer(connection)
-        guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
-        try SharedSchema.checkFormat(connection)
-        let found = try SharedCollection(
-            connection, address.collection, host: host, hostName: hostName, revision: log.lineage.revision)
-        if let collection, let denial = found.error(knowing: collection, log.lineage) {
-            // Another of the address's servers may be suitable.
-            firstHost += 1
-            self.denial = denial
-            throw denial
+        var attempts = 0
+        while true {
+            let connection = try PostgresConnection(
+                address, waiter: waiter, timeLimit: timeLimit, startingWith: firstHost)
+            firstHost = connection.firstHost
+            attempts += 1
+            do throws(PostgresError) {
+                try use(connection)
+                return connection
+            } catch {
+                guard denial != nil else { throw error }
+                firstHost += 1
+                guard error.kind == .formerPrimary, attempts < connection.hostCount else { throw error }
+            }
         }
+    }
+
+    /// Finds the collection on a server, and listens. It takes two round trips.
+    private func use(_ connection: PostgresConnection) throws(PostgresError) {
         denial = nil
-        // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt.
+        try SharedSchema.checkServer(connection)
+        let found = try SharedCollection(
+            connection, address, host: host, hostName: hostName, revision: log.lineage.revision)
+        denial = collection.flatMap { found.error(knowing: $0, log.lineage) } ?? former.flatMap(found.error(following:))
+        if let denial { throw denial }
+        // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt. The
+        // functions see what was committed while they waited, whatever the server's own setting is. Commits before
+        // `listen` cause no notification for this host.
         let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
-        try connection.runScript("listen \(found.channel); set lock_timeout = \(patience)")
-        // Commits before the server's `listen` caused no notification for this host.
-        let head = try connection.run("select head from cubby.collection where id = $1", [.int4(found.number)])
+        let head = try connection.resultOfScript(
+            "begin; listen \(found.channel); commit; set lock_timeout = \(patience); "
+                + "set default_transaction_isolation = 'read committed'; "
+                + "select head from cubby.collection where id = \(found.number)"
+        ).textOfRevision()
         collection = found
-        log.begin(at: try head.revision(0, 0))
+        log.begin(at: head)
         self.connection = connection
         onConnectionChange(true)
-        return connection
     }
 
     /// Connects ahead of loading.
@@ -103,10 +127,13 @@ final class CollectionServer {
     func prepare(hasCache: @autoclosure () -> Bool) throws(SharedError) {
         do throws(PostgresError) { try connect() } catch {
             let shown = SharedError(error, address)
-            guard shown.code == .disconnected, hasCache() else { throw shown }
+            guard shown.code == .disconnected || error.kind == .formerPrimary, hasCache() else { throw shown }
             failedAttempt = error
         }
     }
+
+    /// Records the collection that the host's copy is of, when there is no server that says more.
+    func assume(_ known: SharedCollection) { collection = collection ?? known }
 
     /// Connects for loading, unless that was done or tried ahead of it.
     func connectToLoad() throws(StoreError) {
@@ -120,7 +147,12 @@ final class CollectionServer {
     /// Sends the server a request; a broken connection is closed.
     func asking<Value>(_ body: () throws(PostgresError) -> Value) throws(StoreError) -> Value {
         isAsking = true
-        defer { isAsking = false }
+        defer {
+            isAsking = false
+            let texts = connection?.takeArrivedNotifications() ?? []
+            for text in texts { log.announce(text) }
+            if !texts.isEmpty { onNotification() }
+        }
         do throws(PostgresError) { return try body() } catch {
             if let connection, !connection.isOpen { disconnect() }
             let shown = SharedError(error, address)
@@ -141,11 +173,10 @@ final class CollectionServer {
     func foundDeclaration() { collection?.keepsDeclarations = true }
 
     func disconnect() {
-        isHolding = false
+        transaction = .none
         guard connection != nil else { return }
         connection?.close()
         connection = nil
-        log.forgetAnnouncements()
         statistics.disconnections += 1
         onConnectionChange(false)
     }
@@ -161,32 +192,42 @@ final class CollectionServer {
 
     /// Begins a transaction that locks no other host out, unless one is open.
     func begin(_ connection: PostgresConnection) throws(PostgresError) {
-        if !isHolding { try connection.runScript("begin") }
-        isHolding = true
+        guard transaction == .none else { return }
+        transaction = .open
+        try connection.runScript("begin")
     }
 
     /// Ends the transaction, if one is open.
     func end(_ connection: PostgresConnection, commits: Bool) throws(PostgresError) {
-        guard isHolding else { return }
-        isHolding = false
+        guard transaction != .none else { return }
+        transaction = .none
         try connection.runScript(commits ? "commit" : "rollback")
     }
 
-    /// Locks out all other hosts' commits: see `RemotePersistence`.
+    /// Called when a command that was sent has ended the transaction.
+    func didEnd() { transaction = .none }
+
+    /// Locks out all other hosts' commits, unless that is done: see `RemotePersistence`. It takes one round trip.
     func hold() throws(StoreError) {
+        if transaction == .holding { return }
         let (connection, collection) = try reached()
         let head = try asking { () throws(PostgresError) in
-            try connection.runScript("begin; \(Self.limitsIdling)")
-            isHolding = true
-            return try connection.run("select cubby.hold($1)", [.int4(collection.number)]).revision(0, 0)
+            let begin = transaction == .none ? "begin; " : ""
+            // Also a failed one has to be ended.
+            transaction = .open
+            let head = try connection.resultOfScript(
+                "\(begin)\(Self.limitsIdling); select cubby.hold(\(collection.number))"
+            ).textOfRevision()
+            transaction = .holding
+            return head
         }
-        log.announce(head)
+        log.confirm(head)
     }
 
     /// Rolls the transaction back, if one is open.
     func release() {
-        guard isHolding else { return }
-        isHolding = false
+        guard transaction != .none else { return }
+        transaction = .none
         guard let connection, connection.isOpen, !isAsking else { return }
         try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
     }
@@ -209,6 +250,6 @@ final class CollectionServer {
                 "select head from cubby.collection where id = $1", [.int4(collection.number)], isPrepared: true
             ).revision(0, 0)
         }
-        log.announce(head)
+        log.confirm(head)
     }
 }

@@ -304,13 +304,19 @@ extension SharedPersistence {
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
-                let (status, made) = try send(sent, collection, connection)
+                let (sql, parameters) = try command(sent, collection)
+                let (status, made) = try outcome(connection.run(sql, parameters, isPrepared: true))
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
                 return (status, made)
             }
         } catch {
             release()
+            if (error.cause as? PostgresError)?.isOvertaken ?? false {
+                inDoubt = nil
+                server.statistics.overtaken += 1
+                return .behind
+            }
             // A denial does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
             if (error.cause as? PostgresError)?.isDenial ?? true {
                 // It is retried after a pause, as after an outage.
@@ -347,10 +353,10 @@ extension SharedPersistence {
         }
     }
 
-    /// Calls the server's function, and returns its status and the revision with its lineage.
-    func send(
-        _ sent: SentCommit, _ collection: SharedCollection, _ connection: PostgresConnection
-    ) throws(PostgresError) -> (status: Int64, made: Lineage) {
+    /// The call of the server's function that makes a commit.
+    func command(
+        _ sent: SentCommit, _ collection: SharedCollection
+    ) throws(PostgresError) -> (sql: String, parameters: [PostgresValue]) {
         let encoded = sent.commit
         let usual: [PostgresValue] = [
             .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
@@ -358,22 +364,23 @@ extension SharedPersistence {
             .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
             .byteArrays(encoded.records), .bytes(encoded.record),
         ]
-        let rows: PostgresResult
+        let outcome =
+            "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
         if collection.keepsDeclarations {
-            rows = try connection.run(
-                "select status, coalesce(revision, 0), lineage "
-                    + "from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)",
-                usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null],
-                isPrepared: true)
-        } else {
-            guard encoded.declarations == nil else {
-                throw PostgresError(.unusable, "the collection's tables, of an older program, keep no declarations")
-            }
-            rows = try connection.run(
-                "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
-                usual, isPrepared: true)
+            return (
+                outcome + ",$12,$13)",
+                usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
+            )
         }
-        return (
+        guard encoded.declarations == nil else {
+            throw PostgresError(.unusable, "the collection's tables, of an older program, keep no declarations")
+        }
+        return (outcome + ")", usual)
+    }
+
+    /// The function's answer: its status, and the revision with its lineage.
+    func outcome(_ rows: PostgresResult) throws(PostgresError) -> (status: Int64, made: Lineage) {
+        (
             try rows.number(0, 0), Lineage(revision: try rows.revision(0, 1), identifier: try rows.bytes(0, 2) ?? [])
         )
     }

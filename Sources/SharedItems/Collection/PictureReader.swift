@@ -80,7 +80,7 @@ final class PictureReader: AttachmentReader {
             "select octet_length(p.bytes), case when octet_length(p.bytes) <= $4 then p.bytes end "
                 + "from cubby.picture p join cubby.collection c on c.id = p.collection "
                 + "where c.name = $1 and p.key = $2 and p.sha256 = $3 limit 1",
-            [.text(address.collection), .bytes(writer.bytes), .bytes(digest), .int8(Int64(limit))], isLarge: true)
+            [.text(address.collection), .bytes(writer.bytes), .bytes(digest), .int8(Int64(limit))])
         guard rows.rowCount == 1 else { return nil }
         return (try rows.bytes(0, 1), try rows.number(0, 0))
     }
@@ -100,7 +100,10 @@ private final class InterruptibleWaiter: PostgresWaiter {
 
 /// Pictures: the bytes attached to items, in the table `cubby.picture`.
 extension SharedPersistence: AttachmentPersistence {
-    package var attachmentFolder: String { PathText.name(of: Self.folder(of: address, in: "")) }
+    /// Called after the collection was loaded, when its folder is known.
+    package var attachmentFolder: String {
+        PathText.name(of: folder?.path ?? CollectionFolders.formerName(of: address))
+    }
     package var attachmentReader: any AttachmentReader { PictureReader(address, timeLimit: server.timeLimit) }
 
     /// Begins the transaction of a commit with pictures, and uploads those that the server does not have. The
@@ -135,7 +138,7 @@ extension SharedPersistence: AttachmentPersistence {
                     [
                         .int4(collection.number), .bytes(picture.key), .int4(picture.position),
                         .bytes(picture.digest), .bytes(bytes),
-                    ], isLarge: true)
+                    ])
             }
             server.statistics.picturesSent += 1
         }

@@ -8,16 +8,24 @@ extension SharedPersistence {
         places.columns = loader.store
         var report = ItemLoadReport()
         defer { isLoaded = true }
+        openFolder()
+        var failure: StoreError?
+        do throws(StoreError) { try server.connectToLoad() } catch { failure = error }
+        settleFolder()
+        report.notices += folderNotices
+        defer { peeked = nil }
         try readQueue(&report)
         var cached = readCache(&report)
-        do throws(StoreError) {
-            try server.connectToLoad()
-        } catch {
-            guard error.code == .disconnected, let found = cached, (try? load(found, into: loader, &report)) != nil
-            else { throw error }
+        if let failure {
+            guard failure.code == .disconnected || (failure.cause as? PostgresError)?.kind == .formerPrimary,
+                let found = cached, (try? load(found, into: loader, &report)) != nil
+            else { throw failure }
+            // What is found later has to be the same collection.
+            server.assume(found.collection)
             report.notices.append(
-                "the collection's server does not answer (\(error.message)): the items are as they were when it last did, "
-                    + (keepsCommits ? "and changes are kept until it is back" : "and can be changed when it is back"))
+                "the collection's server does not answer (\(failure.message)): the items are as they were when it last "
+                    + "did, and "
+                    + (keepsCommits ? "changes are kept until it is back" : "can be changed when it is back"))
             try applyPendingCommits(loader, &report, isSinceCache: true)
             return report
         }
@@ -28,11 +36,11 @@ extension SharedPersistence {
         if let found = cached {
             do throws(StoreError) {
                 try load(found, into: loader, &report)
-                if !hasPendingCommits { try catchUp(loader, &report) }
+                try catchUpAtStart(loader, &report)
             } catch {
-                if error.code == .disconnected { throw error }
                 quarantineCache(error.message, &report)
                 cached = nil
+                isLogBroken = false
                 places.ranks = RankTable()
                 try loader.removeAll()
                 try loader.declare(FieldDeclarations())
@@ -41,6 +49,22 @@ extension SharedPersistence {
         if cached == nil { try loadFromServer(into: loader, &report) }
         try applyPendingCommits(loader, &report, isSinceCache: cached != nil)
         return report
+    }
+
+    /// Brings the items of the cache up to date, unless commits wait: then the store does it, which finds conflicts.
+    ///
+    /// - Throws: `StoreError` if the log does not lead from these items to those of the server.
+    private func catchUpAtStart(_ loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
+        if hasPendingCommits { return }
+        if let collection = server.collection, report.revision.rawValue < collection.floor {
+            throw StoreError(.inputOutput, "the server's log does not reach back to when this host last saw it")
+        }
+        do throws(StoreError) { try catchUp(loader, &report) } catch {
+            guard error.code == .disconnected else { throw error }
+            report.notices.append(
+                "the later commits could not be fetched (\(error.message)): the items are as of revision "
+                    + "\(report.revision.rawValue)")
+        }
     }
 
     /// All items as of one revision, from the server.

@@ -6,8 +6,8 @@ import PropertyList
 
 /// Items that several hosts share in one collection, stored by PostgreSQL. Each host has all of them in memory.
 ///
-/// A commit is one call of a server function, which serialises a collection's commits by locking one row. Commits of
-/// others arrive as notifications; polling the log compensates for lost ones. One thread owns it.
+/// A commit is one call of a server function, which serialises a collection's commits by locking one row. Notifications
+/// wake the other hosts, which read the log; polling it compensates for lost ones. One thread owns it.
 public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The collection's address.
     public let address: SharedAddress
@@ -18,17 +18,31 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     let opensReadOnly: Bool
 
     let server: CollectionServer
-    /// The cache in the container; nil if there is none.
-    let cache: SharedCache?
-    /// Commits queued for the server or to be settled; nil without a folder for them.
-    let queue: CommitQueue?
+    /// The container's folders of collections; nil without a container.
+    let folders: CollectionFolders?
+    /// This collection's folder, with its cache and its queue, once it is known; nil without one.
+    var folder: CollectionFolder?
+    var cache: SharedCache?
+    /// Commits queued for the server or to be settled.
+    var queue: CommitQueue?
+    /// The content of the cache, until it is loaded.
+    var peeked: CachedCollection?
+    /// What the user has to know of the folder.
+    var folderNotices: [String] = []
     var places = ItemPlaces()
     /// Whether the store has its items, from the server or from the cache.
     var isLoaded = false
+    /// Whether the log on the server does not lead from the items here to those there: some of it is missing, or damaged.
+    package var isLogBroken = false
     /// The commit whose answer was lost.
     var inDoubt: SentCommit?
     /// Returns the bytes of this host's pictures.
     package var attachmentSource: ((_ digest: [UInt8]) throws(StoreError) -> [UInt8])?
+    /// Called with the number of remote commits that came, and of those that there are, while more than one piece of the
+    /// log is read.
+    package var onProgress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    /// The revision at which reading the log began, until its end is reached.
+    private var firstRevision: UInt64?
     /// Called when the connection was made or lost.
     package var onConnectionChange: ((_ isConnected: Bool) -> Void)?
 
@@ -59,15 +73,17 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     ) {
         opensReadOnly = isReadOnly
         self.keepsCommits = keepsCommits && folder != nil && !isReadOnly
-        let own = folder.map { Self.folder(of: address, in: $0) }
-        cache = own.map { SharedCache(PathText.join($0, "items.cache"), using: layer) }
-        queue = own.map { CommitQueue(PathText.join($0, "commits.queue"), using: layer) }
+        folders = folder.map { CollectionFolders(root: $0, layer: layer) }
         self.address = address
         self.hostName = hostName
         server = CollectionServer(
             address, host: host ?? Self.newIdentifier(), hostName: hostName, timeLimit: timeLimit / .seconds(1),
             waiter: waiter)
-        server.onConnectionChange = { [weak self] in self?.onConnectionChange?($0) }
+        server.onConnectionChange = { [weak self] isConnected in
+            // A standby may have been promoted meanwhile, which a later start has to know.
+            if isConnected, self?.isLoaded ?? false { self?.settleFolder() }
+            self?.onConnectionChange?(isConnected)
+        }
     }
 
     public var isReadOnly: Bool {
@@ -106,6 +122,9 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 
     package func stop(_ reason: StoreError) { server.stop(reason) }
 
+    /// Ends the connection for as long as this host does not run.
+    package func suspend() { server.disconnect() }
+
     static let notLoaded = StoreError(.inputOutput, "the collection was not opened")
 
     static func newIdentifier() -> [UInt8] {
@@ -132,7 +151,11 @@ extension SharedPersistence {
     /// Connects ahead of ``load(into:)``, before the sandbox is closed.
     ///
     /// - Throws: ``SharedError``.
-    package func prepare() throws(SharedError) { try server.prepare(hasCache: hasCache) }
+    package func prepare() throws(SharedError) {
+        openFolder()
+        try server.prepare(hasCache: hasCache)
+        settleFolder()
+    }
 
     /// The settings of the connection, or of a future one.
     private var settings: [String: String] {
@@ -164,7 +187,17 @@ extension SharedPersistence {
 extension SharedPersistence {
     package func mayHaveCommits(after revision: ItemRevision) -> Bool {
         server.stopped == nil
-            && (server.log.latest > revision.rawValue || inDoubt != nil || (isLoaded && !isConnected && !keepsCommits))
+            && (server.log.mayHaveCommits(after: revision.rawValue) || isLogBroken && isConnected || inDoubt != nil
+                || (isLoaded && !isConnected && !keepsCommits))
+    }
+
+    package var newestRevision: ItemRevision { ItemRevision(rawValue: server.log.latest) }
+
+    /// Called when notifications came with the answer to a request of this host: there may be commits to apply, and the
+    /// socket is not readable for them.
+    package var onNotification: () -> Void {
+        get { server.onNotification }
+        set { server.onNotification = newValue }
     }
 
     /// Receives the server's notifications. Call it when the socket is readable; it does nothing while an answer is
@@ -184,12 +217,9 @@ extension SharedPersistence {
 
     package func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }
-        let announced = isConnected ? server.log.takeAnnounced(after: revision.rawValue) : nil
         var commits: [RemoteCommit] = []
-        let logged: [LoggedCommit]
-        if let announced { logged = announced } else { logged = try askLog(after: revision.rawValue) }
         let schema = places.columns?.schema ?? ItemSchema()
-        for commit in logged {
+        for commit in try askLog(after: revision.rawValue) {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {
                 do throws(StoreError) {
@@ -203,7 +233,6 @@ extension SharedPersistence {
                 }
                 if changes.contains(where: { $0.change.kind == .declare }) { server.foundDeclaration() }
                 server.statistics.remoteCommits += 1
-                if announced != nil { server.statistics.announcedCommits += 1 }
             }
             cache?.add(commit)
             server.log.record(Lineage(revision: commit.revision, identifier: commit.lineage))
@@ -215,16 +244,16 @@ extension SharedPersistence {
         return commits
     }
 
-    /// The next commits of the log.
+    /// The next commits of the log: a piece that is soon here also over a slow link.
     private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
         let (connection, collection) = try server.reached()
         let commits = try server.asking { () throws(PostgresError) in
             let rows = try connection.run(
-                "select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage from cubby.log l "
-                    + "left join cubby.host h on h.collection = l.collection and h.id = l.host "
-                    + "where l.collection = $1 and l.revision > $2 order by l.revision limit 1000",
-                [.int4(collection.number), .int8(Int64(clamping: revision))], isPrepared: true)
+                Self.nextCommits,
+                [.int4(collection.number), .int8(Int64(clamping: revision)), .int8(Self.pieceLength)],
+                isPrepared: true)
             var commits: [LoggedCommit] = []
+            if rows.rowCount > 0 { server.log.announce(try rows.revision(0, 5)) }
             for row in 0..<rows.rowCount {
                 let host = try rows.bytes(row, 2) ?? []
                 guard host.count == 16 else { throw PostgresResult.badAnswer("a host without an identifier") }
@@ -241,25 +270,39 @@ extension SharedPersistence {
         for (number, commit) in zip((revision + 1)..., commits) where number != commit.revision {
             throw missing(number)
         }
-        if commits.isEmpty, server.log.latest > revision { throw missing(revision + 1) }
-        return commits
+        if let last = commits.last {
+            let first = firstRevision ?? revision
+            firstRevision = last.revision < server.log.latest ? first : nil
+            if firstRevision != nil { onProgress(Int(last.revision - first), Int(server.log.latest - first)) }
+            return commits
+        }
+        // A notification may name a revision that nobody made. The row of the collection says which ones there are.
+        if server.log.mayHaveCommits(after: revision) { try server.poll() }
+        if server.log.latest > revision { throw missing(revision + 1) }
+        return []
     }
 
+    /// Up to 1,000 commits, as far as their records have fewer bytes than the piece's length; at least one.
+    private static let nextCommits = """
+        select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage,
+            (select c.head from cubby.collection c where c.id = $1) from (
+            select revision, record, host, lineage,
+                sum(octet_length(record)) over (order by revision) - octet_length(record) as before
+            from (select * from cubby.log where collection = $1 and revision > $2 order by revision limit 1000) n
+        ) l left join cubby.host h on h.collection = $1 and h.id = l.host
+        where l.before < $3 order by l.revision
+        """
+    private static let pieceLength: Int64 = 1 << 20
+
     private func missing(_ revision: UInt64) -> StoreError {
-        let reason = StoreError(
-            .inputOutput,
-            "revision \(revision) is missing in the collection's log: start again to synchronise anew")
-        stop(reason)
-        return reason
+        isLogBroken = true
+        return StoreError(.inputOutput, "revision \(revision) is missing in the collection's log")
     }
 
     private func damaged(_ revision: UInt64, _ error: StoreError) -> StoreError {
-        let reason = StoreError(
-            .corruptJournal,
-            "revision \(revision) of the collection's log is damaged (\(error.message)): start again to synchronise anew",
-            cause: error)
-        stop(reason)
-        return reason
+        isLogBroken = true
+        return StoreError(
+            .corruptJournal, "revision \(revision) of the collection's log is damaged (\(error.message))", cause: error)
     }
 
     /// The changes in the form for stores; a new item's rank is part of its insertion.
@@ -288,6 +331,39 @@ extension SharedPersistence {
         return result
     }
 
+    // MARK: Synchronizing anew
+
+    package func reopened() -> any RemotePersistence {
+        let other = SharedPersistence(
+            address, host: server.host, hostName: hostName, timeLimit: timeLimit, isReadOnly: true,
+            waiter: server.waiter)
+        if let collection = server.collection { other.server.assume(collection) }
+        return other
+    }
+
+    package func rank(ofKey key: String) -> [UInt8]? {
+        places.columns?.row(ofKey: key).flatMap { places.ranks[$0] }
+    }
+
+    package func adopt(_ other: any RemotePersistence) {
+        guard let other = other as? SharedPersistence, let columns = places.columns, let found = other.places.columns
+        else { return }
+        for position in 0..<found.count {
+            let row = found.row(at: position)
+            guard let rank = other.places.ranks[row], let own = columns.row(ofKey: found.keyString(row)) else {
+                continue
+            }
+            places.ranks.set(own, rank)
+        }
+        columns.reorder { precedes($0, $1) }
+        server.log.restart(at: other.server.log.lineage)
+        server.log.localRevisions = []
+        cache?.discontinue()
+        isLogBroken = false
+        server.statistics.newSynchronizations += 1
+        other.server.disconnect()
+    }
+
     // MARK: Places
 
     package func placed(_ change: RemoteChange, among unranked: Set<UInt32>) -> ItemChange {
@@ -309,10 +385,10 @@ package struct SharedStatistics: Sendable, Hashable {
     package var settledInDoubt = 0
     /// Commits received from other hosts.
     package var remoteCommits = 0
-    /// Remote commits that arrived with their notifications and were not requested.
-    package var announcedCommits = 0
     /// Pictures uploaded to the server, without those that it had.
     package var picturesSent = 0
+    /// How often all items were fetched anew, because the log did not lead to them.
+    package var newSynchronizations = 0
     /// Number of lost connections.
     package var disconnections = 0
 

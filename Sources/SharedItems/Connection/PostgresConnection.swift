@@ -4,21 +4,29 @@ import Glibc
 
 /// A connection to a PostgreSQL server that blocks its thread only in its waiter.
 ///
-/// Each command has its own deadline, in addition to the server's timeouts: a synchronous commit whose standby is gone
-/// waits past `statement_timeout`. After a deadline the connection is closed, since the answer could arrive at any
-/// time. Not `Sendable`: one thread owns it.
+/// A deadline is on progress: each piece that is sent or received begins it anew, so that large data may take its time
+/// over a slow link. It is in addition to the server's timeouts: a synchronous commit whose standby is gone waits past
+/// `statement_timeout`. After a deadline the connection is closed, since the answer could arrive at any time. Not
+/// `Sendable`: one thread owns it.
 package final class PostgresConnection {
-    /// Seconds that a command may take.
+    /// Seconds that a command may take without any progress.
     package var timeLimit: Double
     /// The server's version, as 150018.
     package private(set) var serverVersion = 0
     /// The index of the address's host that was tried first, after skipping those that did not answer.
     package private(set) var firstHost: Int
+    /// The number of the address's hosts, at least 1.
+    package private(set) var hostCount = 1
     private let library: cpostgres_library
     private let waiter: any PostgresWaiter
     private var connection: OpaquePointer?
+    /// Set by libpq when the server made a commit and gave up to wait for its standbys.
+    private let isUnreplicated = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    /// The bytes of the running command: so many may still be on their way when all were given to the network.
+    private var sentBytes = 0
     /// The names of prepared commands: a server tells names of more than 63 bytes apart by their beginnings.
     private var prepared: [String: String] = [:]
+    private var statementCount = 0
     /// Whether a command is running: the waiter must not start another one.
     private var isBusy = false
 
@@ -27,7 +35,7 @@ package final class PostgresConnection {
     /// - Parameters:
     ///   - address: the server's address.
     ///   - waiter: waits for the socket.
-    ///   - timeLimit: seconds that connecting, and then each command, may take.
+    ///   - timeLimit: seconds that connecting, and then each command without any progress, may take.
     ///   - firstHost: the index of the address's host to try first; the following ones come next.
     /// - Throws: ``PostgresError``.
     package init(
@@ -37,8 +45,10 @@ package final class PostgresConnection {
         self.waiter = waiter
         self.timeLimit = timeLimit
         self.firstHost = firstHost
+        isUnreplicated.initialize(to: 0)
         let parameters = try PostgresParameters(address, library)
         let attempts = max(parameters.hosts.count, 1)
+        hostCount = attempts
         for attempt in 1...attempts where !isOpen {
             do throws(PostgresError) {
                 try connect(parameters, Deadline(seconds: timeLimit / Double(attempts)))
@@ -63,7 +73,10 @@ package final class PostgresConnection {
         try finishConnecting(deadline)
     }
 
-    deinit { close() }
+    deinit {
+        close()
+        isUnreplicated.deallocate()
+    }
 
     package var isOpen: Bool { connection != nil }
 
@@ -117,7 +130,7 @@ package final class PostgresConnection {
 
     private func finishConnecting(_ deadline: Deadline) throws(PostgresError) {
         guard let connection else { return }
-        cpostgres_drop_notices(connection)
+        cpostgres_take_notices(connection, isUnreplicated)
         var status = PGRES_POLLING_WRITING
         while status != PGRES_POLLING_OK {
             guard library.PQstatus(connection) != CONNECTION_BAD, status != PGRES_POLLING_FAILED else {
@@ -149,49 +162,84 @@ package final class PostgresConnection {
     ///   - sql: with `$1`, `$2` for the parameters.
     ///   - parameters: their values.
     ///   - isPrepared: whether the server keeps the command's plan: for a repeated one.
-    ///   - isLarge: whether the deadline applies to each piece sent or received: large data takes time.
     /// - Returns: the rows.
     /// - Throws: ``PostgresError``; the connection is closed if the outcome is in doubt.
     @discardableResult
     package func run(
-        _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false, isLarge: Bool = false
+        _ sql: String, _ parameters: [PostgresValue] = [], isPrepared: Bool = false
     ) throws(PostgresError) -> PostgresResult {
-        try exclusively { (connection, deadline) throws(PostgresError) in
-            if isPrepared, prepared[sql] == nil {
-                let types = parameters.map(\.type)
-                let name = "cubby \(prepared.count)"
-                try check(library.PQsendPrepare(connection, name, sql, Int32(types.count), types))
-                _ = try lastResult(deadline)
-                prepared[sql] = name
-            }
+        // Its plan is made in the same round trip.
+        if isPrepared, prepared[sql] == nil, let result = try runAll([(sql, parameters)]).last { return result }
+        return try exclusively { (connection) throws(PostgresError) in
             let name = isPrepared ? prepared[sql] : nil
-            try send(name ?? sql, parameters, isPrepared: isPrepared, on: connection)
-            return try lastResult(deadline, isLarge: isLarge)
+            try send(name ?? sql, parameters, isPrepared: name != nil, on: connection)
+            return try lastResult()
+        }
+    }
+
+    /// Runs commands one after the other, without waiting for each answer: many of them take one round trip. After one
+    /// that fails the later ones are not run.
+    ///
+    /// - Returns: the rows of each.
+    /// - Throws: ``PostgresError`` of the first that failed.
+    package func runAll(
+        _ commands: [(sql: String, parameters: [PostgresValue])]
+    ) throws(PostgresError) -> [PostgresResult] {
+        guard let enter = library.PQenterPipelineMode, let exit = library.PQexitPipelineMode,
+            let end = library.PQpipelineSync
+        else {
+            var results: [PostgresResult] = []
+            for (sql, parameters) in commands { results.append(try run(sql, parameters)) }
+            return results
+        }
+        return try exclusively { (connection) throws(PostgresError) in
+            try check(enter(connection))
+            defer { _ = exit(connection) }
+            var made: [String: String] = [:]
+            var isAnswer: [Bool] = []
+            for (sql, parameters) in commands {
+                if prepared[sql] == nil, made[sql] == nil {
+                    statementCount += 1
+                    let types = parameters.map(\.type)
+                    let name = "cubby \(statementCount)"
+                    try check(library.PQsendPrepare(connection, name, sql, Int32(types.count), types))
+                    made[sql] = name
+                    isAnswer.append(false)
+                }
+                try send(prepared[sql] ?? made[sql] ?? sql, parameters, isPrepared: true, on: connection)
+                isAnswer.append(true)
+            }
+            try check(end(connection))
+            let results = try resultsOfAll()
+            guard results.count == isAnswer.count else { throw PostgresResult.badAnswer("\(results.count) results") }
+            // Those that a failure leaves unsure are made again under another name.
+            prepared.merge(made) { $1 }
+            return zip(results, isAnswer).filter(\.1).map(\.0)
         }
     }
 
     /// Runs the commands of an SQL script, without parameters; together they are one transaction.
-    package func runScript(_ sql: String) throws(PostgresError) {
-        _ = try exclusively { (connection, deadline) throws(PostgresError) in
+    package func runScript(_ sql: String) throws(PostgresError) { _ = try resultOfScript(sql) }
+
+    /// The same for a script whose last command has rows, which are texts.
+    func resultOfScript(_ sql: String) throws(PostgresError) -> PostgresResult {
+        try exclusively { (connection) throws(PostgresError) in
             try check(library.PQsendQuery(connection, sql))
-            return try lastResult(deadline)
+            return try lastResult()
         }
     }
 
     /// Runs a `COPY … TO STDOUT`, and passes on its data piece by piece.
-    ///
-    /// The deadline applies to each piece: large data takes time.
     package func copyOut(
         _ sql: String, _ body: (UnsafeRawBufferPointer) throws(PostgresError) -> Void
     ) throws(PostgresError) {
-        try exclusively { (connection, deadline) throws(PostgresError) in
+        try exclusively { (connection) throws(PostgresError) in
             try check(library.PQsendQuery(connection, sql))
-            let begin = try nextResult(deadline)
+            let begin = try nextResult()
             guard let begin, library.PQresultStatus(begin) == PGRES_COPY_OUT else {
                 throw begin.map { failure($0) } ?? PostgresResult.badAnswer("no copy")
             }
             library.PQclear(begin)
-            var pieceDeadline = deadline
             while true {
                 var piece: UnsafeMutablePointer<CChar>?
                 let count = library.PQgetCopyData(connection, &piece, 1)
@@ -201,15 +249,14 @@ package final class PostgresConnection {
                     continue
                 }
                 if count < 0 { break }
-                pieceDeadline = Deadline(seconds: timeLimit)
-                try wait(isWriting: false, pieceDeadline, "reading the items")
+                try wait(isWriting: false, patience, "reading the items")
                 try check(library.PQconsumeInput(connection))
             }
-            _ = try lastResult(Deadline(seconds: timeLimit))
+            _ = try lastResult()
         }
     }
 
-    /// The texts of the notifications received on the channels listened to.
+    /// Reads from the server, and returns the texts of the notifications on the channels listened to.
     ///
     /// - Throws: ``PostgresError`` with `disconnected`.
     package func takeNotifications() throws(PostgresError) -> [String] {
@@ -219,6 +266,13 @@ package final class PostgresConnection {
             close()
             throw error
         }
+        return takeArrivedNotifications()
+    }
+
+    /// The texts of the notifications that came with an answer: libpq takes them whenever it reads, and the socket is not
+    /// readable again for them.
+    package func takeArrivedNotifications() -> [String] {
+        guard let connection, !isBusy else { return [] }
         var texts: [String] = []
         while let notification = library.PQnotifies(connection) {
             texts.append(notification.pointee.extra.map { String(cString: $0) } ?? "")
@@ -230,14 +284,17 @@ package final class PostgresConnection {
     // MARK: One command at a time
 
     private func exclusively<Value>(
-        _ body: (OpaquePointer, Deadline) throws(PostgresError) -> Value
+        _ body: (OpaquePointer) throws(PostgresError) -> Value
     ) throws(PostgresError) -> Value {
         guard let connection else { throw PostgresError(.disconnected, "there is no connection to the server") }
         precondition(!isBusy, "a connection runs one command at a time")
         isBusy = true
+        (sentBytes, isUnreplicated.pointee) = (0, 0)
         defer { isBusy = false }
         do throws(PostgresError) {
-            return try body(connection, Deadline(seconds: timeLimit))
+            let value = try body(connection)
+            guard isUnreplicated.pointee == 0 else { throw Self.unreplicated }
+            return value
         } catch {
             if library.PQstatus(connection) == CONNECTION_BAD || error.isInDoubt
                 || library.PQtransactionStatus(connection) == PQTRANS_ACTIVE
@@ -247,6 +304,14 @@ package final class PostgresConnection {
             throw error
         }
     }
+
+    private static let unreplicated = PostgresError(
+        .disconnected,
+        "the server gave up to wait for its standbys: it has the commit, which a failover to one of them may lose")
+
+    /// When the running command has made no progress for too long. What was sent may wait in buffers on a slow link, and
+    /// the server needs time for much: 64 KB take a second more.
+    private var patience: Deadline { Deadline(seconds: timeLimit + Double(sentBytes) / 65_536) }
 
     /// Sends a command, or the name of a prepared one.
     private func send(
@@ -258,6 +323,7 @@ package final class PostgresConnection {
         let formats = [Int32](repeating: 1, count: encoded.count)
         // One buffer holds all values, so that addresses stay valid. It is never empty: a null address means null.
         let bytes = encoded.reduce(into: [UInt8]()) { $0 += $1 ?? [] } + [0]
+        sentBytes += bytes.count
         let count = Int32(encoded.count)
         let sent = bytes.withUnsafeBytes { buffer in
             var offset = 0
@@ -274,24 +340,23 @@ package final class PostgresConnection {
     }
 
     /// Sends the remaining output, and waits for the next result; nil after the last.
-    private func nextResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> OpaquePointer? {
+    private func nextResult() throws(PostgresError) -> OpaquePointer? {
         guard let connection else { return nil }
-        var deadline = deadline
+        var deadline = patience
         while true {
             let flushed = library.PQflush(connection)
             if flushed < 0 { throw PostgresError(.disconnected, message) }
             if flushed == 0, library.PQisBusy(connection) == 0 { return library.PQgetResult(connection) }
-            let isReady = try wait(isWriting: flushed > 0, deadline, "the server's answer")
-            if isReady, isLarge { deadline = Deadline(seconds: timeLimit) }
+            if try wait(isWriting: flushed > 0, deadline, "the server's answer") { deadline = patience }
             try check(library.PQconsumeInput(connection))
         }
     }
 
     /// Takes all results of a command, and returns the last.
-    private func lastResult(_ deadline: Deadline, isLarge: Bool = false) throws(PostgresError) -> PostgresResult {
+    private func lastResult() throws(PostgresError) -> PostgresResult {
         var last: PostgresResult?
         var error: PostgresError?
-        while let result = try nextResult(deadline, isLarge: isLarge) {
+        while let result = try nextResult() {
             switch library.PQresultStatus(result) {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: last = PostgresResult(library, result)
             case PGRES_COPY_OUT, PGRES_COPY_IN:
@@ -303,6 +368,30 @@ package final class PostgresConnection {
         if let error { throw error }
         guard let last else { throw PostgresError(.disconnected, message) }
         return last
+    }
+
+    /// Takes the results of all commands up to the mark behind them.
+    private func resultsOfAll() throws(PostgresError) -> [PostgresResult] {
+        var results: [PostgresResult] = []
+        var error: PostgresError?
+        while true {
+            guard let result = try nextResult() else {
+                // The end of one command's results, or of the connection.
+                if connection.map({ library.PQstatus($0) == CONNECTION_BAD }) ?? true {
+                    throw error ?? PostgresError(.disconnected, message)
+                }
+                continue
+            }
+            switch library.PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC:
+                library.PQclear(result)
+                if let error { throw error }
+                return results
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: results.append(PostgresResult(library, result))
+            case PGRES_PIPELINE_ABORTED: library.PQclear(result)
+            default: error = error ?? failure(result)
+            }
+        }
     }
 
     /// The error of a result, which is freed.
@@ -352,8 +441,7 @@ package final class BlockingWaiter: PostgresWaiter {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN | (isWriting ? POLLOUT : 0)), revents: 0)
         let milliseconds = Int32(clamping: Int64((max(seconds, 0) * 1000).rounded(.up)))
         // After an interruption by a signal, the caller waits again for the remaining time.
-        let count = poll(&entry, 1, milliseconds)
-        return count > 0 || (count < 0 && errno == EINTR)
+        return poll(&entry, 1, milliseconds) > 0
     }
 }
 

@@ -66,6 +66,14 @@ package final class PostgresResult {
         return UInt64(number)
     }
 
+    /// The revision that the last command of a script selected: there values are texts.
+    func textOfRevision() throws(PostgresError) -> UInt64 {
+        guard rowCount == 1, let revision = UInt64(try text(0, 0)), revision < UInt64(Int64.max) else {
+            throw Self.badAnswer("no revision")
+        }
+        return revision
+    }
+
     static func badAnswer(_ what: String) -> PostgresError {
         PostgresError(.badAnswer, "the server's answer has another shape than it should: \(what)")
     }
@@ -173,6 +181,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         if case .server = kind { return !isInDoubt }
         return false
     }
+
+    /// Whether the server rolled the command back because of another host's, so that it may be run again: a failure of
+    /// serialization, or a deadlock.
+    var isOvertaken: Bool { kind == .server("40001") || kind == .server("40P01") }
 
     /// Whether the command's outcome is unknown.
     package var isInDoubt: Bool {

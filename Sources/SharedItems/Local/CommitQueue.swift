@@ -86,6 +86,14 @@ final class CommitQueue {
 
     // MARK: Changing
 
+    /// Gives waiting commits other values, which a restart finds out again.
+    func update(_ commits: [PendingCommit]) {
+        for commit in commits {
+            guard let index = waiting.firstIndex(where: { $0.token == commit.identifier }) else { continue }
+            waiting[index].pending = commit
+        }
+    }
+
     /// Adds a commit.
     ///
     /// - Throws: `StoreError` with `inputOutput`: the commit is not queued.
@@ -275,6 +283,7 @@ extension ItemChange {
         list["field"] = field.map { .string($0) }
         list["old"] = old
         list["new"] = new
+        list["increment"] = increment
         list["values"] = values.map { .fields($0) }
         return list
     }
@@ -288,6 +297,7 @@ extension ItemChange {
         if case .string(let text)? = list["field"] { field = text }
         old = list["old"]
         new = list["new"]
+        increment = list["increment"]
         if let values = list["values"]?.fields { self.values = values }
         guard (kind == .update) == (field != nil), (kind == .insert || kind == .remove) == (values != nil) else {
             return nil

@@ -109,6 +109,14 @@ final class SharedCache {
         }
     }
 
+    /// Ends the file, which has commits missing: the next save begins a new one.
+    func discontinue() {
+        writer = nil
+        following = nil
+        exists = false
+        ahead = []
+    }
+
     // MARK: Replacing
 
     /// Prepares to write a snapshot's items as of a revision. Commits may be added before it is finished.
@@ -208,7 +216,7 @@ struct CachedCollection {
                 identifier: [UInt8](try reader.piece(try reader.varint())))
             let known = SharedCollection(
                 number: 0, head: lineage.revision, floor: 0, epoch: epoch, lineage: nil,
-                system: try reader.fixed(Int64.self), timeline: try reader.fixed(Int64.self))
+                server: ServerIdentity(system: try reader.fixed(Int64.self), timeline: try reader.fixed(Int64.self)))
             return (known, lineage, Int(clamping: try reader.varint()))
         }
         var later: [UInt64: LoggedCommit] = [:]

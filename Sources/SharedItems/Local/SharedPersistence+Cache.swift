@@ -4,16 +4,6 @@ import ItemArchive
 
 /// The collection's items in the host's container, for the next start.
 extension SharedPersistence {
-    /// The folder, below another, for the collection of an address; it differs for different addresses.
-    static func folder(of address: SharedAddress, in folder: String) -> String {
-        let name = String(
-            address.collection.unicodeScalars.prefix(40).map {
-                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0)) ? Character($0) : "_"
-            })
-        let sum = Checksum.hash(Array(address.description.utf8))
-        return PathText.join(folder, "\(name)-\(String(sum, radix: 36))")
-    }
-
     public var closedPaths: [String] { [cache?.path, queue?.path].compactMap { $0 } }
 
     /// Whether the container has the collection's items.
@@ -24,6 +14,7 @@ extension SharedPersistence {
     /// The content of the cache; nil if none is usable.
     func readCache(_ report: inout ItemLoadReport) -> CachedCollection? {
         guard let cache else { return nil }
+        if let peeked { return peeked }
         do throws(StoreError) { return try cache.read() } catch {
             quarantineCache(error.message, &report)
             return nil
@@ -31,30 +22,24 @@ extension SharedPersistence {
     }
 
     /// The reason why the server's collection is not the cached one; nil if it is.
-    ///
-    /// - Throws: `StoreError` if the server must not be used: a former primary.
     func reasonAgainst(_ cached: CachedCollection) throws(StoreError) -> String? {
         guard let collection = server.collection, let connection = server.connection else { return nil }
         let newest = cached.newest
-        if let denial = collection.error(knowing: cached.collection, Lineage()), denial.kind == .formerPrimary {
-            throw StoreError(.inputOutput, denial.message, cause: denial)
-        }
         let other = "the collection on the server has another history: it was made anew, or restored from a backup"
         if cached.collection.epoch != collection.epoch { return other }
         if (cached.ahead.last?.revision ?? newest.revision) > collection.head { return other }
-        if newest.revision < collection.floor {
-            return "the server's log does not reach back to when this host last saw it"
-        }
-        let found = try server.asking { () throws(PostgresError) in
-            try connection.run(
-                "select lineage from cubby.log where collection = $1 and revision = $2",
-                [.int4(collection.number), .int8(Int64(clamping: newest.revision))])
+        var lineage = collection.lineage
+        if collection.knownRevision != newest.revision {
+            lineage = try server.asking { () throws(PostgresError) in
+                let rows = try connection.run(
+                    "select lineage from cubby.log where collection = $1 and revision = $2",
+                    [.int4(collection.number), .int8(Int64(clamping: newest.revision))])
+                return rows.rowCount == 1 ? try rows.bytes(0, 0) : nil
+            }
         }
         // The log may begin after it.
-        guard found.rowCount == 1, !newest.identifier.isEmpty else { return nil }
-        do throws(PostgresError) { return try found.bytes(0, 0) == newest.identifier ? nil : other } catch {
-            return other
-        }
+        guard let lineage, !newest.identifier.isEmpty else { return nil }
+        return lineage == newest.identifier ? nil : other
     }
 
     /// Moves the cache to another name, and reports it. Pending commits on the former collection need to be settled.
@@ -99,10 +84,14 @@ extension SharedPersistence {
         if !opensReadOnly { cache?.resume(cached) }
     }
 
-    /// Fetches the later commits from the server.
+    /// Fetches the later commits from the server, for as long as a request may take. A long time away, a slow link and
+    /// hosts that commit all the time leave some for later.
     func catchUp(_ loader: ItemLoader, _ report: inout ItemLoadReport) throws(StoreError) {
-        while mayHaveCommits(after: report.revision) {
-            for commit in try takeCommits(after: report.revision) where commit.revision > report.revision {
+        let end = Deadline(seconds: server.timeLimit)
+        while mayHaveCommits(after: report.revision), !end.hasPassed {
+            let commits = try takeCommits(after: report.revision)
+            if commits.isEmpty { return }
+            for commit in commits where commit.revision > report.revision {
                 try replay(commit.changes, loader)
                 report.revision = commit.revision
             }
@@ -199,8 +188,8 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         var head = Self.newRecord()
         head.fixed(revision)
         head.piece(lineage.identifier)
-        head.fixed(collection.system)
-        head.fixed(collection.timeline)
+        head.fixed(collection.server.system)
+        head.fixed(collection.server.timeline)
         head.varint(UInt64(snapshot.count))
         try add(&head, to: output)
         let declared = JournalRecord.declarations(

@@ -34,7 +34,7 @@ extension SharedPersistence {
             do throws(StoreError) {
                 // The items may be older or newer than those it was made on: then the user decides.
                 guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
-                try replay(commit.pending.changes.lazy.map(\.forward), loader)
+                queue.update([try replay(commit.pending, loader)])
             } catch {
                 if opensReadOnly { continue }
                 try queue.quarantine(commit.token, host: "", lost: [:])
@@ -47,6 +47,29 @@ extension SharedPersistence {
             report.notices.append(
                 Self.counted(queue.conflicts.count, "is", "are") + " to be settled: items:conflicts()")
         }
+    }
+
+    /// Applies a queued commit to a store that is being loaded.
+    ///
+    /// - Returns: the commit with its increments on the numbers that are there.
+    private func replay(_ commit: PendingCommit, _ loader: ItemLoader) throws(StoreError) -> PendingCommit {
+        var commit = commit
+        try loader.replaying { () throws(StoreError) in
+            for place in commit.changes.indices {
+                try incrementAgain(&commit.changes[place].change, loader.store)
+                let change = commit.changes[place].forward
+                try loader.store.perform(placed(change, among: []))
+                didApply(change)
+            }
+        }
+        return commit
+    }
+
+    private func incrementAgain(_ change: inout ItemChange, _ columns: ColumnStore) throws(StoreError) {
+        guard let amount = change.increment, let row = columns.row(ofKey: change.itemKey) else { return }
+        let field = columns.field(named: change.field ?? "")
+        change.old = columns.value(row, field)
+        change.new = try columns.sum(change.old, amount, for: field)
     }
 
     private static func counted(_ count: Int, _ one: String, _ many: String) -> String {
@@ -94,12 +117,12 @@ extension SharedPersistence {
         let connection = try server.connected()
         let found = try server.asking { () throws(PostgresError) in
             let rows = try connection.run(
-                "select token, revision, lineage from cubby.log where token = any($1)",
+                "select token, revision, lineage, record from cubby.log where token = any($1)",
                 [.uuids(queue.waiting.map(\.token))])
-            var found: [[UInt8]: Lineage] = [:]
+            var found: [[UInt8]: LoggedCommit] = [:]
             for row in 0..<rows.rowCount {
-                found[try rows.bytes(row, 0) ?? []] = Lineage(
-                    revision: try rows.revision(row, 1), identifier: try rows.bytes(row, 2) ?? [])
+                let made = Lineage(revision: try rows.revision(row, 1), identifier: try rows.bytes(row, 2) ?? [])
+                found[try rows.bytes(row, 0) ?? []] = logged(try rows.bytes(row, 3) ?? [], made)
             }
             return found
         }
@@ -107,67 +130,65 @@ extension SharedPersistence {
             guard let made = found[commit.token] else { continue }
             server.statistics.settledInDoubt += 1
             server.log.localRevisions.insert(made.revision)
-            cache?.add(logged(commit, made))
+            cache?.add(made)
         }
         try queue.end(Array(found.keys))
     }
 
-    package func sendPendingCommits(after revision: ItemRevision) throws(StoreError) -> RemoteOutcome {
+    package func updatePendingCommits(_ commits: [PendingCommit]) { queue?.update(commits) }
+
+    package func preparePendingCommits() throws(StoreError) -> [[UInt8]] {
+        guard let queue, let collection = server.collection else { throw Self.notLoaded }
+        let batch = Array(queue.waiting.prefix(QueuedBatch.count(queue.waiting)))
+        let pictures = pictures(of: batch)
+        if !pictures.isEmpty { try sendPictures(pictures, to: collection) }
+        return batch.map(\.token)
+    }
+
+    package func sendPendingCommits(
+        _ prepared: [[UInt8]], after revision: ItemRevision
+    ) throws(StoreError) -> ItemRevision {
         guard let queue, let columns = places.columns else { throw Self.notLoaded }
-        let waiting = queue.waiting
-        guard !waiting.isEmpty else { return .committed(revision) }
-        let pictures = pictures(of: waiting)
         defer { release() }
-        // Uploaded before the collection is locked: pictures may take long.
-        if !pictures.isEmpty, let collection = server.collection { try sendPictures(pictures, to: collection) }
-        try hold()
-        guard server.log.latest == revision.rawValue else { return .behind }
+        let tokens = Set(prepared)
+        let waiting = queue.waiting.prefix { tokens.contains($0.token) }
+        if waiting.isEmpty { return revision }
+        let batch = QueuedBatch(Array(waiting), before: queue.waiting.dropFirst(waiting.count), in: places, columns)
+        let encoded = try batch.encoded()
         let (connection, collection) = try server.reached()
-        // Each item is sent with the last commit that changes it: all of them are one transaction of the server.
-        var last: [[UInt8]: Int] = [:]
-        for (index, commit) in waiting.enumerated() { for key in commit.keys { last[key] = index } }
-        var all: [Lineage] = []
-        try server.asking { () throws(PostgresError) in
-            for (index, commit) in waiting.enumerated() {
-                var encoded = EncodedCommit(removed: commit.removed, record: commit.record)
-                encoded.claims = UniqueClaim.all(commit.pending.changes, columns)
-                if let last = commit.pending.changes.last(where: { $0.change.kind == .declare }) {
-                    let declared = try? FieldDeclarations(record: last.change.new)
-                    encoded.declarations = EncodedCommit.record(of: declared ?? FieldDeclarations())
-                }
-                for key in commit.keys where last[key] == index {
-                    guard let row = Self.row(ofKey: key, in: columns), let rank = places.ranks[row] else { continue }
-                    var record = JournalEncoder(columns)
-                    record.insertion(row, at: nil)
-                    encoded.keys.append(key)
-                    encoded.ranks.append(rank)
-                    encoded.records.append(RecordChecksum.sealed(record.bytes, rank: rank))
-                }
+        let all = try server.asking { () throws(PostgresError) in
+            var commands: [(sql: String, parameters: [PostgresValue])] = []
+            for (index, commit) in batch.commits.enumerated() {
                 let seen = revision.rawValue + UInt64(index)
-                let sent = SentCommit(token: commit.token, seen: seen, reads: .byteArrays([]), commit: encoded)
-                let (status, made) = try send(sent, collection, connection)
-                guard status == 0, made.revision == seen + 1 else {
+                let sent = SentCommit(
+                    token: commit.token, seen: seen, reads: .byteArrays([]), commit: encoded[index])
+                commands.append(try command(sent, collection))
+            }
+            var all: [Lineage] = []
+            for rows in try connection.runAll(commands) {
+                let (status, made) = try outcome(rows)
+                guard status == 0, made.revision == revision.rawValue + UInt64(all.count) + 1 else {
                     throw PostgresError(.badAnswer, "a commit that waited got the status \(status)")
                 }
                 all.append(made)
             }
-            try setPictures(pictures, of: collection, connection)
+            try setPictures(pictures(of: batch.commits), of: collection, connection)
             try server.end(connection, commits: true)
+            return all
         }
-        server.statistics.commits += waiting.count
-        for (commit, made) in zip(waiting, all) {
+        server.statistics.commits += all.count
+        for (commit, made) in zip(encoded, all) {
             server.log.record(made)
-            cache?.add(logged(commit, made))
+            cache?.add(logged(commit.record, made))
         }
         server.log.announce(server.log.lineage.revision)
-        try queue.end(waiting.map(\.token))
-        return .committed(ItemRevision(rawValue: server.log.lineage.revision))
+        try queue.end(batch.commits.map(\.token))
+        return ItemRevision(rawValue: server.log.lineage.revision)
     }
 
-    private func logged(_ commit: QueuedCommit, _ made: Lineage) -> LoggedCommit {
+    private func logged(_ record: [UInt8], _ made: Lineage) -> LoggedCommit {
         LoggedCommit(
-            revision: made.revision, host: server.host, hostName: hostName, lineage: made.identifier,
-            record: commit.record)
+            revision: made.revision, host: server.host, hostName: hostName, lineage: made.identifier, record: record)
     }
 
     /// The row of an item by its key in the encoding of records.

@@ -94,8 +94,18 @@ public enum SharedSchema {
     }
 
     static func checkFormat(_ connection: PostgresConnection) throws(PostgresError) {
-        guard let found = try installedFormat(connection), found > format else { return }
-        throw newerFormat(found)
+        try check(format: try installedFormat(connection))
+    }
+
+    /// Refuses a newer program's tables.
+    static func check(format found: Int64?) throws(PostgresError) {
+        if let found, found > format { throw newerFormat(found) }
+    }
+
+    /// Refuses a database without tables of shared collections, or with those of a newer program.
+    static func check(_ connection: PostgresConnection, _ address: SharedAddress) throws(PostgresError) {
+        guard let found = try installedFormat(connection) else { throw missingSchema(address) }
+        try check(format: found)
     }
 
     static func missingSchema(_ address: SharedAddress) -> PostgresError {

@@ -80,6 +80,14 @@ package struct SharedStatus: Sendable {
         }
     }
 
+    /// Whether a connected standby is a synchronous one; true if the role may not see that.
+    private func hasSynchronousStandby(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
+        let found = try connection.run(
+            "select count(*) filter (where sync_state in ('sync', 'quorum') or sync_state is null) > 0 "
+                + "from pg_stat_replication")
+        return try found.bytes(0, 0) == [1]
+    }
+
     /// Adds the server's protection against losing commits.
     private mutating func readSafety(_ connection: PostgresConnection) throws(PostgresError) {
         let settings = try connection.run(
@@ -95,6 +103,16 @@ package struct SharedStatus: Sendable {
         if fsync != "on" || commit == "off" {
             advice.append(
                 "A power cut of the server can lose commits that hosts were told of: set fsync and synchronous_commit on."
+            )
+        }
+        if commit == "local", !standbys.isEmpty {
+            advice.append(
+                "Commits do not wait for the synchronous standbys (synchronous_commit is local): a failover to one of them can lose commits that hosts were told of."
+            )
+        }
+        if !standbys.isEmpty, try !hasSynchronousStandby(connection) {
+            advice.append(
+                "synchronous_standby_names is set, and no standby that is connected is one of them: commits wait until one is."
             )
         }
         if standbys.isEmpty {

@@ -146,12 +146,9 @@ begin
             do update set revision = excluded.revision, record = excluded.record;
         update cubby.collection c set declared = commit.revision where c.id = in_collection;
     end if;
-    -- A small record goes along, so that a listener need not ask for it; the log has those that are lost. Anybody may notify
-    -- on any channel: only hosts know the epoch.
+    -- A number, and no contents: anybody may notify on any channel. It has listeners ask for the log.
     perform pg_notify(
-        'cubby_' || encode(uuid_send(in_epoch), 'hex'),
-        commit.revision || ' ' || encode(uuid_send(in_host), 'hex') || ' ' || encode(commit.lineage, 'hex')
-            || case when octet_length(in_record) <= 3500 then ' ' || encode(in_record, 'hex') else '' end);
+        'cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision || ' ' || encode(commit.lineage, 'hex'));
 end $$;
 
 -- The same for an older program, which neither declares fields nor claims values. One that has not seen a declaration yet is

@@ -1,0 +1,185 @@
+package import PropertyList
+
+/// Numbers that are added to a field.
+package enum Increment {
+    /// The number after an increment. A field without a value counts as 0.
+    ///
+    /// Integers are exact; with a real the sum is one.
+    ///
+    /// - Throws: ``StoreError`` with `invalidValue` if the field has another value than a number, the amount is none, or
+    ///   the sum is more than an integer or a real holds.
+    static func sum(
+        _ value: PropertyListValue?, _ amount: PropertyListValue, of field: String
+    ) throws(StoreError) -> PropertyListValue {
+        guard isNumber(amount), Double(number: amount)?.isFinite ?? false else {
+            throw error(field, "is incremented by a number: \(FieldValidation.describe(amount)) is none")
+        }
+        guard let value, value != .null else { return amount }
+        guard isNumber(value) else {
+            throw error(field, "is \(FieldValidation.describe(value)), which is not a number and cannot be incremented")
+        }
+        if let first = Int128(integer: value), let second = Int128(integer: amount) {
+            let (sum, isTooLarge) = first.addingReportingOverflow(second)
+            if !isTooLarge, let small = Int64(exactly: sum) { return .integer(small) }
+            // A field that has a wide integer may have another one.
+            if !isTooLarge, Int64(exactly: first) == nil { return .wideInteger(sum) }
+        } else if let first = Double(number: value), let second = Double(number: amount), (first + second).isFinite {
+            return .real(first + second)
+        }
+        throw error(
+            field,
+            "is \(FieldValidation.describe(value)): \(FieldValidation.describe(amount)) more is too large a number")
+    }
+
+    /// The amount of two increments; nil if one is none, or the amount is too large a number.
+    package static func total(_ first: PropertyListValue?, _ second: PropertyListValue?) -> PropertyListValue? {
+        guard let first, let second else { return nil }
+        return try? sum(first, second, of: "")
+    }
+
+    /// The amount that takes an increment back.
+    package static func negated(_ amount: PropertyListValue) -> PropertyListValue {
+        guard let number = Int128(integer: amount) else { return .real(-(Double(number: amount) ?? 0)) }
+        return Int64(exactly: -number).map { .integer($0) } ?? .wideInteger(-number)
+    }
+
+    /// Whether a value is a number, or none, which counts as 0.
+    package static func isPossible(on value: PropertyListValue?) -> Bool { value.map(isNumber) ?? true }
+
+    private static func isNumber(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .integer, .wideInteger, .real, .single: true
+        default: false
+        }
+    }
+
+    private static func error(_ field: String, _ what: String) -> StoreError {
+        StoreError(.invalidValue(field: field), "\(field) \(what)")
+    }
+}
+
+extension Int128 {
+    /// An integer; nil for another value.
+    fileprivate init?(integer value: PropertyListValue) {
+        switch value {
+        case .integer(let number): self.init(number)
+        case .wideInteger(let number): self = number
+        default: return nil
+        }
+    }
+}
+
+extension Double {
+    /// A number; nil for another value.
+    fileprivate init?(number value: PropertyListValue) {
+        switch value {
+        case .integer(let number): self.init(number)
+        case .wideInteger(let number): self.init(number)
+        case .real(let number): self = number
+        case .single(let number): self.init(number)
+        default: return nil
+        }
+    }
+}
+
+/// The amounts of logged increments as codes of 32 bits, for which a change has room; 0 is none.
+///
+/// Nearly all are small integers, which are their own codes. Others are kept once each.
+struct IncrementCodes {
+    private static let small = -(Int64(1) << 30)..<Int64(1) << 30
+    private var amounts: [PropertyListValue] = []
+    private var places: [PropertyListValue: UInt32] = [:]
+
+    mutating func code(_ amount: PropertyListValue) -> UInt32 {
+        if case .integer(let number) = amount, let code = Self.code(number) { return code }
+        if let place = places[amount] { return place }
+        amounts.append(amount)
+        let code = UInt32(amounts.count) << 1
+        places[amount] = code
+        return code
+    }
+
+    func amount(_ code: UInt32) -> PropertyListValue? {
+        if code == 0 { return nil }
+        return Self.number(code).map { .integer($0) } ?? amounts[Int(code >> 1) - 1]
+    }
+
+    /// The code of the sum of two small integers; nil for others.
+    static func sum(_ first: UInt32, _ second: UInt32) -> UInt32? {
+        guard let first = number(first), let second = number(second) else { return nil }
+        return code(first + second)
+    }
+
+    private static func code(_ number: Int64) -> UInt32? {
+        small.contains(number) ? UInt32(bitPattern: Int32(number)) << 1 | 1 : nil
+    }
+
+    private static func number(_ code: UInt32) -> Int64? {
+        code & 1 == 1 ? Int64(Int32(bitPattern: code) >> 1) : nil
+    }
+}
+
+/// Increments: changes of numbers that can follow any other change of the field.
+extension ColumnStore {
+    /// A field's value after an increment, as the field stores it.
+    ///
+    /// - Throws: ``StoreError`` with `invalidValue`.
+    package func sum(
+        _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField
+    ) throws(StoreError) -> PropertyListValue {
+        let name = fields.name(of: field)
+        var sum = try Increment.sum(value, amount, of: name)
+        // Reals have no exact cents: each sum is rounded to the next ones.
+        if declaration(of: field)?.format == .money, case .real(let number) = sum {
+            let cents = (number * 100).rounded()
+            if cents.isFinite { sum = .real(cents / 100) }
+        }
+        return try checked(sum, for: field) ?? sum
+    }
+
+    /// Sets a field to the number after an increment, and logs it as one.
+    package func increment(_ row: UInt32, _ field: ItemField, to cell: Cell, by amount: PropertyListValue) {
+        let old = table.cell(row, field)
+        setStored(row, field, cell)
+        log.didChange()
+        if !log.recordIncrement(row, field, old, increments.code(amount)) { discard(old, of: field) }
+    }
+
+    /// The amount by which a change incremented its field; nil for other changes.
+    package func increment(of change: Change) -> PropertyListValue? {
+        change.kind == .set ? increments.amount(change.position) : nil
+    }
+
+    /// Makes the log's increments once more, of fields that another host's commit has set meanwhile: it came first.
+    ///
+    /// - Parameter isChanged: whether the commit has set a field of a row.
+    /// - Returns: the fields' values before, as changes; they are not logged.
+    /// - Throws: ``StoreError`` with `invalidValue` if a number is not possible any more: the log has to be rolled back,
+    ///   and then leaves the other host's values.
+    package func repeatIncrements(of isChanged: (_ row: UInt32, _ field: UInt32) -> Bool) throws(StoreError) -> [Change]
+    {
+        var repeated: [Change] = []
+        var failure: StoreError?
+        for place in log.changes.indices {
+            let change = log.changes[place]
+            guard let amount = increment(of: change), isChanged(change.row, change.field) else { continue }
+            let field = ItemField(rawValue: change.field)
+            let old = table.cell(change.row, field)
+            discard(change.cell, of: field)
+            log.withChanges { $0[place].cell = old }
+            do throws(StoreError) {
+                let new = try sum(heap.value(old), amount, for: field)
+                setStored(change.row, field, cell(new, for: field))
+                log.didChange()
+                repeated.append(Change(kind: .set, row: change.row, field: change.field, cell: old))
+            } catch {
+                failure = error
+                // The field keeps its cell, and the log has another one of the same value.
+                let copy = heap.value(old).map { cell($0, for: field) } ?? .absent
+                log.withChanges { $0[place].cell = copy }
+            }
+        }
+        if let failure { throw failure }
+        return repeated
+    }
+}
