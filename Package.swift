@@ -217,7 +217,8 @@ let package = Package(
         .target(
             name: "CubbyCommand",
             dependencies: exported + [
-                "Cubby", "Assistants", "DebugAdapter", "Jupyter", "LineEditor", "Network", "SQLite", "TimeZones", "CPlatform",
+                "Cubby", "Assistants", "DebugAdapter", "Jupyter", "LineEditor", "Network", "SQLite", "TimeZones",
+                "CPlatform",
                 "Wording",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -8,17 +8,19 @@ usage: shared.py PROGRAM [SECONDS [HOSTS [PART…]]]
     network  hosts in network namespaces, whose links go down for up to a minute (as root, with iproute2)
     disk     the server's disk is full, and well again (as root)
     away     hosts that go on while the server is away, and come back
+    links    hosts far away, or on a slow link, beside others that commit all the time
 """
 import ctypes, os, random, shutil, subprocess, sys, tempfile, time, traceback
 
 from away import away
 from bank import Bank
+from links import links
 from postgres import Server, own
 
 program = os.path.abspath(sys.argv[1])
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
-parts = sys.argv[4:] or ["kills", "standby", "network", "disk", "away"]
+parts = sys.argv[4:] or ["kills", "standby", "network", "disk", "away", "links"]
 
 
 def kills(root):
@@ -253,6 +255,10 @@ def rejoin(root):
         server.stop()
 
 
+def far(root):
+    return links(program, root, seconds, count, fault)
+
+
 def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
@@ -289,7 +295,8 @@ for part in parts:
     if child == 0:
         status = 1
         try:
-            status = {"kills": kills, "standby": standby, "network": network, "disk": disk, "away": rejoin}[part](root) and 1
+            status = {"kills": kills, "standby": standby, "network": network, "disk": disk, "away": rejoin,
+                      "links": far}[part](root) and 1
         except BaseException:
             traceback.print_exc()
         finally:
