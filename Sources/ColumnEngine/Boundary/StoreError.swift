@@ -17,6 +17,8 @@ public struct StoreError: Error, CustomStringConvertible {
         case unknownField(String)
         /// An item with this `itemKey` is in the store already.
         case duplicateKey(String)
+        /// The item is not removed, because others refer to it by the named field.
+        case referenced(field: String)
         /// The item has been removed from its store.
         case itemRemoved
         /// The item belongs to another store.
@@ -66,6 +68,7 @@ public struct StoreError: Error, CustomStringConvertible {
             case .readOnlyField: "readOnlyField"
             case .unknownField: "unknownField"
             case .duplicateKey: "duplicateKey"
+            case .referenced: "referenced"
             case .itemRemoved: "itemRemoved"
             case .foreignItem: "foreignItem"
             case .positionOutOfRange: "positionOutOfRange"

@@ -95,6 +95,7 @@ extension ColumnStore {
     /// path's property.
     func failingKinds(_ path: PredicateKeyPath, _ predicate: FormatPredicate) throws -> Set<PredicateKind>? {
         guard let field = fields.existing(path.field) else { return [] }
+        if !path.rest.isEmpty, referencedKind(field) != nil { return [] }
         let set = kindSet(field)
         if path.rest.isEmpty, set.isPlain, set != .text { return [] }
         if path.rest.isEmpty, !set.contains(.box) {
@@ -122,7 +123,8 @@ extension ColumnStore {
         var kinds: NameTable<PredicateKind> = [:]
         var mixed: [String] = []
         for name in predicate.fieldNames {
-            guard let field = fields.existing(name) else { continue }
+            // A path from a reference continues in another item.
+            guard let field = fields.existing(name), referencedKind(field) == nil else { continue }
             let set = kindSet(field)
             if set.isPlain { kinds[name] = set.kinds.first } else { mixed.append(name) }
         }
@@ -159,7 +161,12 @@ extension ColumnStore {
     private func checkPaths(of predicate: FormatPredicate) throws(FormatPredicateError) {
         let paths = FormatPredicate.paths(of: predicate.node).filter { !$0.rest.isEmpty && !$0.isSelf }
         for path in paths.sorted(by: { ($0.field, $0.rest.count) < ($1.field, $1.rest.count) }) {
-            guard let field = fields.existing(path.field), path.rest.count > 1 || !kindSet(field).isPlain,
+            let known = fields.existing(path.field)
+            if let known, let next = path.rest.first, referencedKind(known) != nil, !next.hasPrefix("@") {
+                try checkField(next, after: path, of: predicate)
+                continue
+            }
+            guard let field = known, path.rest.count > 1 || !kindSet(field).isPlain,
                 let summary = try? summary(of: path), !summary.exists
             else { continue }
             let text = FormatExpression.keyPath(path).description
@@ -174,6 +181,18 @@ extension ColumnStore {
             throw predicate.error(
                 .unknownField, "\(kind.named) has no property \(key), in \(text)", at: [path.field])
         }
+    }
+
+    /// Refuses a field that no item has, in a path that leads to other items.
+    private func checkField(
+        _ name: String, after path: PredicateKeyPath, of predicate: FormatPredicate
+    ) throws(FormatPredicateError) {
+        if fields.existing(name) != nil { return }
+        let names = NearestNames.nearest(to: name, among: visibleFieldNames)
+        throw predicate.error(
+            .unknownField,
+            "no item has \(FormatExpression.keyPath(path).description)\(NearestNames.suggestion(names))",
+            at: [path.field], suggestions: names)
     }
 
     /// Checks an expression by which a query sorts, groups or aggregates.

@@ -65,7 +65,9 @@ struct ConditionAudit {
             }
             guard isSuspect else { return }
         }
-        var audit = PredicateAudit { [store] in store.value(of: row, named: $0) }
+        var audit = PredicateAudit(related: { [store] in store.related($0).map { $0(row) } }) { [store] in
+            store.value(of: row, named: $0)
+        }
         guard audit.joined(nodes, decisive: false) == nil else { return }
         var seen: Set<PredicateComparison> = []
         for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
@@ -139,7 +141,9 @@ final class KeyAudit {
 
     /// Records a row for which the expression has no value.
     func record(_ row: UInt32) {
-        var audit = PredicateAudit { [store] in store.value(of: row, named: $0) }
+        var audit = PredicateAudit(related: { [store] in store.related($0).map { $0(row) } }) { [store] in
+            store.value(of: row, named: $0)
+        }
         do throws(PredicateFault) { _ = try audit.value(expression) } catch {
             if counts[error] == nil { order.append(error) }
             counts[error, default: 0] += 1

@@ -12,6 +12,12 @@ struct DeclaredFields {
     private(set) var rules: [FieldRule?] = []
     /// The rules of unique fields.
     private(set) var unique: [FieldRule] = []
+    /// The rules of fields that refer to items.
+    private(set) var references: [FieldRule] = []
+    /// The field with the items' kinds; nil for items without.
+    private(set) var kindField: ItemField?
+    /// The field with the ids within the kinds.
+    private(set) var idField: ItemField?
     /// The first field of strings, which names items that have no fields by themselves.
     private(set) var title: ItemField?
     /// The rules that a new item is checked by as a whole: of required fields, and of those with a default.
@@ -26,7 +32,7 @@ struct DeclaredFields {
         return UInt32(versions.count - 1)
     }
 
-    mutating func use(_ version: UInt32, _ rules: [FieldRule]) {
+    mutating func use(_ version: UInt32, _ rules: [FieldRule], idField: ItemField?) {
         current = version
         self.rules = []
         for rule in rules {
@@ -35,7 +41,10 @@ struct DeclaredFields {
             self.rules[number] = rule
         }
         unique = rules.filter { $0.index != nil }
-        title = rules.first { $0.declaration.kind == .string }?.field
+        references = rules.filter { $0.declaration.references != nil }
+        kindField = rules.first { $0.declaration.name == ItemKind.fieldName && $0.declaration.kind == .string }?.field
+        self.idField = kindField == nil ? nil : idField
+        title = rules.first { $0.declaration.kind == .string && $0.field != kindField }?.field
         whole = rules.filter { rule in
             rule.declaration.isRequired || rule.declaration.initial != nil
                 || rule.isOfEveryItem && rule.declaration.format == .day
@@ -102,7 +111,8 @@ extension ColumnStore {
         let rules = declared.versions[Int(version)].all.map { declaration in
             FieldRule(declaration, fields.field(named: declaration.name), in: self)
         }
-        declared.use(version, rules)
+        let hasKinds = rules.contains { $0.declaration.name == ItemKind.fieldName }
+        declared.use(version, rules, idField: hasKinds ? fields.field(named: ItemKind.idName) : nil)
     }
 
     /// The declarations of a version of the log, as a record has them.
@@ -137,6 +147,7 @@ extension ColumnStore {
             }
         }
         for rule in declared.unique { try checkUnique(row, rule, table.cell(row, rule.field)) }
+        for rule in declared.references { try checkReference(row, rule.field, value(row, rule.field)) }
     }
 
     /// Refuses a value that another item has, for a unique field.
@@ -270,11 +281,13 @@ extension ColumnStore {
             if rule.index != nil, let value, !FieldDeclaration.isBlank(value) {
                 isDuplicate = holders.updateValue(row, forKey: value) != nil
             }
-            if rule.fits(value), !isDuplicate { continue }
+            let isDangling = value.map { dangling($0, rule.declaration) != nil } ?? false
+            if rule.fits(value), !isDuplicate, !isDangling { continue }
             misfits.count += 1
             if misfits.examples.count < 3 {
                 misfits.examples.append(
                     "\(FieldValidation.describe(value)) in \(label(row))\(isDuplicate ? ", which another item has" : "")"
+                        + (isDangling ? ", which no item has as its id" : "")
                 )
             }
         }

@@ -39,6 +39,16 @@ public struct FieldDeclaration: Sendable, Hashable {
         case pattern(String)
     }
 
+    /// What becomes of the items that refer to one that is removed; the raw value is its name in scripts.
+    public enum DeleteRule: String, Sendable, CaseIterable {
+        /// They are removed as well.
+        case cascade
+        /// They lose the reference.
+        case nullify
+        /// The removal is refused, as long as there are any.
+        case deny
+    }
+
     /// The field's name.
     public let name: String
     /// The kind of its values.
@@ -57,6 +67,10 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var most: PropertyListValue?
     /// The value of a new item without one.
     public var initial: PropertyListValue?
+    /// The kind of the items that the values refer to, by their ids; nil for values that are none. An array has several.
+    public var references: String?
+    /// What becomes of an item when the one that it refers to is removed.
+    public var onDelete = DeleteRule.deny
     /// What the field is, for people.
     public var summary: String?
 
@@ -263,6 +277,16 @@ extension FieldDeclaration {
                 throw error("every item has it, as \(fixed.named): its kind cannot be \(kind.rawValue)")
             }
             if initial != nil, field.initial != nil { throw error("every new item has a value of it: no default") }
+        }
+        if references != nil {
+            guard ![.real, .number, .boolean, .date, .data, .dictionary].contains(result.kind) else {
+                throw error("a reference is a string or an integer, the id of an item, or an array of them")
+            }
+            if isRequired, onDelete == .nullify {
+                throw error("a required field cannot lose its reference: not nullify")
+            }
+        } else if onDelete != .deny {
+            throw error("onDelete is for a field that refers to items: references has their kind")
         }
         if isUnique, !result.kind.isOrdered { throw error("a unique field is of strings, numbers or dates") }
         if least != nil || most != nil, !result.kind.isOrdered {

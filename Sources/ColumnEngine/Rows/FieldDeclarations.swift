@@ -73,11 +73,16 @@ extension FieldDeclaration {
         fields["most"] = most
         fields["default"] = initial
         fields["desc"] = summary.map { .string($0) }
+        if let references {
+            fields["references"] = .string(references)
+            fields["onDelete"] = .string(onDelete.rawValue)
+        }
         return fields
     }
 
     private static let names: NameSet = [
         "name", "kind", "format", "unique", "required", "oneOf", "least", "most", "default", "desc",
+        "references", "onDelete",
     ]
 
     fileprivate init(record: PropertyListValue) throws(StoreError) {
@@ -113,6 +118,13 @@ extension FieldDeclaration {
             values = elements
         }
         (least, most, initial) = (fields["least"], fields["most"], fields["default"])
-        summary = try text("desc")
+        (summary, references) = (try text("desc"), try text("references"))
+        if let rule = try text("onDelete") {
+            guard let rule = DeleteRule(exactly: rule) else {
+                throw StoreError(
+                    .newerFormat, "onDelete in the declaration of \(name) is \(rule): a newer program wrote it")
+            }
+            onDelete = rule
+        }
     }
 }

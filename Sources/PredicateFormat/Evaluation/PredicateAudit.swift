@@ -40,11 +40,16 @@ package struct PredicateFault: Error, Hashable {
 /// It tells what the ordinary evaluation, in which such a comparison is false, leaves out. It is slower.
 package struct PredicateAudit {
     private let lookup: (String) -> PropertyListValue?
+    /// The value at the end of a path that leads to other objects, nil inside for none; nil for other paths.
+    private let related: (PredicateKeyPath) -> PropertyListValue??
     private var elements: PropertyListFields = [:]
     /// The undecided comparisons so far, and their faults.
     package private(set) var undecided: [(comparison: PredicateComparison, fault: PredicateFault)] = []
 
-    package init(lookup: @escaping (String) -> PropertyListValue?) { self.lookup = lookup }
+    package init(
+        related: @escaping (PredicateKeyPath) -> PropertyListValue?? = { _ in nil },
+        lookup: @escaping (String) -> PropertyListValue?
+    ) { (self.lookup, self.related) = (lookup, related) }
 
     // MARK: Conditions
 
@@ -149,6 +154,7 @@ package struct PredicateAudit {
         switch expression {
         case .constant(let value): return value == .null ? nil : value
         case .keyPath(let path):
+            if let value = related(path) { return value }
             return try Self.follow(path.rest, from: lookup(path.field), named: path.field)
         case .property(let base, let keys): return try Self.follow(keys, from: value(base), named: "\(base)")
         case .aggregate(let elements):

@@ -9,10 +9,15 @@ public import PropertyList
 @usableFromInline
 package struct PredicateCompiler<Root> {
     @usableFromInline let accessors: (String) -> PredicateAccessor<Root>
+    /// The values of paths that lead to other objects; nil for other paths.
+    @usableFromInline let related: (PredicateKeyPath) -> ((Root) -> PropertyListValue?)?
 
     @inlinable
-    package init(accessors: @escaping (String) -> PredicateAccessor<Root>) {
-        self.accessors = accessors
+    package init(
+        accessors: @escaping (String) -> PredicateAccessor<Root>,
+        related: @escaping (PredicateKeyPath) -> ((Root) -> PropertyListValue?)? = { _ in nil }
+    ) {
+        (self.accessors, self.related) = (accessors, related)
     }
 
     // MARK: Conditions
@@ -178,6 +183,7 @@ package struct PredicateCompiler<Root> {
             let constant = value == .null ? nil : value
             return { _ in constant }
         case .keyPath(let path):
+            if let read = related(path) { return read }
             let read = accessors(path.field).value
             let rest = path.rest
             return rest.isEmpty ? read : { PredicateKeyValueCoding.value(read($0), rest) }

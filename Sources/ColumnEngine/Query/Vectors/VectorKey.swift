@@ -12,7 +12,7 @@ enum VectorKey {
         case .field(let field): self = .view(store.view(field), field)
         case .expression(let expression, let text):
             let audit = try KeyAudit(expression, text, store)
-            let value = PredicateCompiler<UInt32>(accessors: store.accessor).value(expression)
+            let value = store.compiler.value(expression)
             if let numbers = VectorExpression(expression, store) {
                 self = .numbers(numbers, otherwise: value, audit)
             } else {

@@ -187,7 +187,7 @@ struct VectorPlanner {
     init(_ store: ColumnStore, isCounted: Bool = false) {
         self.store = store
         self.isCounted = isCounted
-        compiler = PredicateCompiler(accessors: store.accessor)
+        compiler = store.compiler
     }
 
     func test(_ plan: PredicatePlan) -> VectorTest {
