@@ -128,10 +128,12 @@ import Testing
     ]
 
     // Models of the items
+    struct Thing: ItemModel { var id: Int }
     static let models: [Any.Type] = [
         ItemAssignment<Int>.self, ItemAttribute<String, Int>.self, ItemCollection<Int>.self,
         ItemCollectionChanges<Int>.self, ItemCondition<Int>.self, ItemDatabase.self, ItemEntry<Int>.self,
-        (any ItemIdentifier).self, ItemModelError.self, ItemOrdering<Int>.self, ItemResults<Int>.self,
+        (any ItemIdentifier).self, (any ItemModel).self, ItemModelError.self, ItemOrdering<Int>.self,
+        ItemRelation<Thing, Thing, Int>.self, ItemResults<Int>.self,
         (any ItemValue).self, LocalItemCollection<Int>.self, (any NumericItemValue).self,
         (any OrderedItemValue).self,
     ]

@@ -9,6 +9,10 @@ import PropertyList
 struct AttributeUse<Model>: Sendable {
     let name: String
     let property: any PartialKeyPath<Model> & Sendable
+    /// Why the attribute has no name; nil if it has one.
+    let problem: StoreError?
+    /// Whether no model has to confirm it.
+    let isFound: Bool
     /// Whether a model's property is what the field of the name has; nil if neither has a value.
     let isConfirmed: @Sendable (Model, _ encoded: PropertyListValue?) -> Bool?
 
@@ -29,7 +33,8 @@ extension LocalItemCollection {
     ///
     /// - Throws: `unknownField` for a name that is not that of its property, with the name that it may be.
     func check(_ uses: [AttributeUse<Model>]) throws(StoreError) {
-        let open = uses.filter { !store.confirmedAttributes.contains($0.identity) }
+        for case let problem? in uses.lazy.map(\.problem) { throw problem }
+        let open = uses.filter { !$0.isFound && !store.confirmedAttributes.contains($0.identity) }
         if open.isEmpty { return }
         var confirmed: Set<AttributeIdentity> = []
         let reader = reader()
@@ -39,7 +44,7 @@ extension LocalItemCollection {
             var fields: PropertyListFields = [:]
             for case (let name, let value?) in try coding.fields(of: model) { fields[name] = value }
             for use in open where use.name != coding.key?.name {
-                switch use.isConfirmed(model, Self.value(of: use.name, in: fields)) {
+                switch use.isConfirmed(model, Self.value(of: coding.field(use.name), in: fields)) {
                 case true?: confirmed.insert(use.identity)
                 case false?: throw error(use, model, fields)
                 case nil: continue

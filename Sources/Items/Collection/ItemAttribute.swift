@@ -6,9 +6,9 @@ import PropertyList
 ///
 /// ```swift
 /// extension Book {
-///     static let title: ItemAttribute<Book, String> = .init("title", \.title)
-///     static let pages: ItemAttribute<Book, Int> = .init("pages", \.pages)
-///     static let city: ItemAttribute<Book, String> = .init("publisher.city", \.publisher.city)
+///     static let title: ItemAttribute<Book, String> = .init(\.title)
+///     static let pages: ItemAttribute<Book, Int> = .init(\.pages)
+///     static let city: ItemAttribute<Book, String> = .init(\.publisher.city)
 /// }
 /// let long = try await books.fetch(where: Book.pages > 300 && Book.title.hasPrefix("A"))
 /// ```
@@ -19,10 +19,29 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     public let name: String
     /// The property.
     package let property: any KeyPath<Model, Value> & Sendable
+    /// Why the name was not found; nil if it was, or if it is given.
+    let problem: StoreError?
+    /// Whether the name was found, and so is that of the property.
+    let isFound: Bool
 
-    /// Declares a property's field.
+    /// The field of a property, by the name that the model's own coding gives it: found once, by decoding and encoding
+    /// models of made-up values.
+    ///
+    /// A model that cannot be decoded from made-up values, because its `init(from:)` accepts some alone, gives the name:
+    /// ``init(_:_:)``. So do two properties with the same enum that is not `CaseIterable`. Without it, each use of the
+    /// attribute throws `unknownField`, which says so.
+    ///
+    /// - Complexity: O(k log k) for k coding keys.
+    public init(_ property: any KeyPath<Model, Value> & Sendable) where Model: Codable {
+        self.property = property
+        do throws(StoreError) { (name, problem, isFound) = (try ModelProbe.name(of: property), nil, true) } catch {
+            (name, problem, isFound) = ("", error, false)
+        }
+    }
+
+    /// Declares a property's field by its name, which the first models of a store confirm or contradict.
     public init(_ name: String, _ property: any KeyPath<Model, Value> & Sendable) {
-        (self.name, self.property) = (name, property)
+        (self.name, self.property, problem, isFound) = (name, property, nil, false)
     }
 
     var path: PredicateKeyPath {
@@ -41,7 +60,7 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     /// The attribute as something that a model can contradict.
     var use: AttributeUse<Model> {
         let property = property
-        return AttributeUse(name: name, property: property) { model, encoded in
+        return AttributeUse(name: name, property: property, problem: problem, isFound: isFound) { model, encoded in
             let own = model[keyPath: property].fieldValue
             guard let encoded, encoded != .null else { return own == nil ? nil : false }
             return Value(fieldValue: encoded)?.fieldValue == own
@@ -195,18 +214,18 @@ extension PredicateNode {
     fileprivate var conjunction: [PredicateNode]? { if case .and(let parts) = self { parts } else { nil } }
     fileprivate var disjunction: [PredicateNode]? { if case .or(let parts) = self { parts } else { nil } }
 
-    /// The condition with a field renamed. A condition's comparisons have the field on the left.
-    func renaming(_ field: String, to name: String) -> PredicateNode {
+    /// The condition with its comparisons replaced. They have the field on the left.
+    func replacing(
+        _ comparison: (PredicateComparison, PredicateKeyPath) -> PredicateNode
+    ) -> PredicateNode {
         switch self {
         case .constant: return self
-        case .not(let inner): return .not(inner.renaming(field, to: name))
-        case .and(let parts): return .and(parts.map { $0.renaming(field, to: name) })
-        case .or(let parts): return .or(parts.map { $0.renaming(field, to: name) })
-        case .comparison(var comparison):
-            if case .keyPath(let path) = comparison.left, path.field == field {
-                comparison.left = .keyPath(PredicateKeyPath(name, path.rest))
-            }
-            return .comparison(comparison)
+        case .not(let inner): return .not(inner.replacing(comparison))
+        case .and(let parts): return .and(parts.map { $0.replacing(comparison) })
+        case .or(let parts): return .or(parts.map { $0.replacing(comparison) })
+        case .comparison(let part):
+            guard case .keyPath(let path) = part.left else { return self }
+            return comparison(part, path)
         }
     }
 }

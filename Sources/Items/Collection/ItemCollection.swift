@@ -9,9 +9,13 @@ import ColumnEngine
 /// ```
 ///
 /// A model is a `Codable` struct: each property is a field, and nested structs are dictionaries. Properties named like
-/// the fields of every item (`name`, `serialNumber`, `valueInDollars`, `dateCreated`) are stored there. If the model is
-/// `Identifiable` by a `UUID` or a `String`, or a `key:` is given, that is the item's key; otherwise a key is
-/// generated. Each change is a transaction, a step of ``ItemDatabase/undo()``.
+/// the fields of every item (`name`, `serialNumber`, `valueInDollars`, `dateCreated`) are stored there.
+///
+/// A collection has the items of its kind, which the field `itemKind` has: the name of the model's type, unless an
+/// ``ItemModel`` gives another. Items without a kind, as scripts and earlier versions make them, are in every collection,
+/// and get the kind when they are updated. If the model is `Identifiable`, its `id` identifies the item within its kind:
+/// the item's key is `Book:7`, and that of a UUID the UUID itself. Otherwise, without a `key:`, a key is generated. Each
+/// change is a transaction, a step of ``ItemDatabase/undo()``.
 public struct ItemCollection<Model: Codable & Sendable>: Sendable {
     /// The database that contains the collection.
     package let database: ItemDatabase
@@ -114,38 +118,27 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
 
     /// Stores bytes with an item: they are committed, undone and removed with it. Nil removes them.
     ///
-    /// - Throws: `StoreError` with `inputOutput` for a database without an attachments folder.
+    /// - Throws: `StoreError`: `itemRemoved` if there is no such item; `inputOutput` for a database without an
+    ///   attachments folder.
     public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) async throws(StoreError) {
-        try await local { (books) throws(StoreError) in
-            let attachments = try books.attachments()
-            try books.store.change { () throws(StoreError) in
-                if let bytes {
-                    try attachments.setBytes(bytes, forKey: key.itemKey)
-                } else {
-                    try attachments.removeBytes(forKey: key.itemKey)
-                }
-            }
-        }
+        try await local { (books) throws(StoreError) in try books.setAttachment(bytes, forKey: key) }
     }
 
     /// Stores several attachments of an item, in order; see ``ItemAttachments/setAllBytes(_:forKey:)``.
     ///
     /// - Throws: as ``setAttachment(_:forKey:)``.
     public func setAttachments(_ all: [[UInt8]], forKey key: some ItemIdentifier) async throws(StoreError) {
-        try await local { (books) throws(StoreError) in
-            let attachments = try books.attachments()
-            try books.store.change { () throws(StoreError) in try attachments.setAllBytes(all, forKey: key.itemKey) }
-        }
+        try await local { (books) throws(StoreError) in try books.setAttachments(all, forKey: key) }
     }
 
     /// All attachments of an item, in order.
     public func attachments(forKey key: some ItemIdentifier) async throws(StoreError) -> [[UInt8]] {
-        try await local { (books) throws(StoreError) in try books.attachments().allBytes(forKey: key.itemKey) }
+        try await local { (books) throws(StoreError) in try books.attachments(forKey: key) }
     }
 
     /// The first attachment of an item; nil if there is none.
     public func attachment(forKey key: some ItemIdentifier) async throws(StoreError) -> [UInt8]? {
-        try await local { (books) throws(StoreError) in try books.attachments().bytes(forKey: key.itemKey) }
+        try await local { (books) throws(StoreError) in try books.attachment(forKey: key) }
     }
 
     // MARK: The store's executor
@@ -157,13 +150,6 @@ public struct ItemCollection<Model: Codable & Sendable>: Sendable {
         return try await database.perform { (store) throws(StoreError) in
             try body(LocalItemCollection(store, coding, onProblem))
         }
-    }
-}
-
-extension LocalItemCollection {
-    fileprivate func attachments() throws(StoreError) -> ItemAttachments {
-        if let attachments = store.attachments { return attachments }
-        throw StoreError(.inputOutput, "the database has no folder for attachments: give it one when it is made")
     }
 }
 
@@ -202,7 +188,7 @@ extension ItemCollection {
 
     // MARK: Aggregates
 
-    /// The number of items that satisfy a condition, including those that do not decode as models.
+    /// The number of items that satisfy a condition; see ``LocalItemCollection/count(where:)``.
     public func count(where condition: ItemCondition<Model>? = nil) async throws(StoreError) -> Int {
         try await local { (books) throws(StoreError) in try books.count(where: condition) }
     }
@@ -269,14 +255,16 @@ extension ItemCollection {
     /// The changes of each future commit, one element per commit. Includes commits of scripts, of
     /// ``ItemDatabase/undo()`` and of other collections.
     ///
-    /// Elements are buffered without limit for a slow task. The sequence ends when its task is cancelled.
+    /// Elements are buffered without limit for a slow task. The sequence ends when its task is cancelled, and with the
+    /// database.
     public func changes() -> AsyncStream<ItemCollectionChanges<Model>> {
         let (stream, continuation) = AsyncStream.makeStream(of: ItemCollectionChanges<Model>.self)
         let (coding, relay) = (coding, database.commits)
-        let number = relay.add { store, commit in
-            let changes = ItemCollectionChanges(commit, LocalItemCollection(store, coding))
-            if !changes.isEmpty { continuation.yield(changes) }
-        }
+        let number = relay.add(
+            { store, commit in
+                let changes = ItemCollectionChanges(commit, LocalItemCollection(store, coding))
+                if !changes.isEmpty { continuation.yield(changes) }
+            }, onEnd: { continuation.finish() })
         continuation.onTermination = { _ in relay.remove(number) }
         return stream
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// let books = database.collection(of: Book.self)
 /// ```
 ///
-/// A store usually has one collection of models; several collections share the same items.
+/// Models of several types have a collection each, of the items of their kind; see ``ItemCollection``.
 public actor ItemDatabase {
     private let store: ItemStore
     nonisolated let commits = CommitRelay()
@@ -29,6 +29,8 @@ public actor ItemDatabase {
         if let attachments { store.attachments = ItemAttachments(folder: attachments) }
         store.addCommitObserver(commits)
     }
+
+    deinit { commits.end() }
 
     /// Runs a body with the store, and commits its changes at the end.
     ///
@@ -81,7 +83,8 @@ public actor ItemDatabase {
     /// - Returns: whether it is new.
     @discardableResult
     public func createIndex<Model, Value>(on attribute: ItemAttribute<Model, Value>) throws(StoreError) -> Bool {
-        try store.createIndex(attribute.name)
+        if let problem = attribute.problem { throw problem }
+        return try store.createIndex(attribute.name)
     }
 }
 
@@ -92,6 +95,7 @@ extension ItemDatabase {
     ///   - type: the models' type.
     ///   - onProblem: called with items that do not decode as models, which are skipped; if nil, reading throws.
     /// - Returns: the collection, which retains the database.
+    @_disfavoredOverload
     public nonisolated func collection<Model>(
         of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
     ) -> ItemCollection<Model> {
@@ -103,6 +107,25 @@ extension ItemDatabase {
         of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
     ) -> ItemCollection<Model> where Model.ID: ItemIdentifier {
         ItemCollection(database: self, coding: ItemModelCoding(key: .ofIdentifiable), onProblem: onProblem)
+    }
+
+    /// The items as models that have the text of `id` as their key.
+    @_disfavoredOverload
+    public nonisolated func collection<Model: Identifiable>(
+        of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
+    ) -> ItemCollection<Model> where Model.ID: LosslessStringConvertible & Sendable {
+        ItemCollection(database: self, coding: ItemModelCoding(key: .ofText), onProblem: onProblem)
+    }
+
+    /// Not available: an `id` of another type is no key.
+    @available(
+        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
+    )
+    @_disfavoredOverload
+    public nonisolated func collection<Model: Identifiable>(
+        of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
+    ) -> ItemCollection<Model> {
+        ItemCollection(database: self, coding: ItemModelCoding(key: nil), onProblem: onProblem)
     }
 
     /// The items as models with a key property: `key: Book.isbn`.
@@ -121,19 +144,25 @@ final class CommitRelay: ItemCommitObserver, Sendable {
     typealias Receiver = @Sendable (ItemStore, ItemStoreCommit) -> Void
 
     private struct State {
-        var receivers: [Int: Receiver] = [:]
+        var receivers: [Int: (receive: Receiver, end: @Sendable () -> Void)] = [:]
         var last = 0
     }
 
     private let state = Mutex(State())
 
     /// Adds a receiver, until ``remove(_:)`` is called with the returned number.
-    func add(_ receiver: @escaping Receiver) -> Int {
+    func add(_ receiver: @escaping Receiver, onEnd end: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.last += 1
-            state.receivers[state.last] = receiver
+            state.receivers[state.last] = (receiver, end)
             return state.last
         }
+    }
+
+    /// Ends the sequences: there are no further commits.
+    func end() {
+        let receivers = state.withLock { $0.receivers }
+        for receiver in receivers.values { receiver.end() }
     }
 
     func remove(_ number: Int) { _ = state.withLock { $0.receivers.removeValue(forKey: number) } }
@@ -143,6 +172,6 @@ final class CommitRelay: ItemCommitObserver, Sendable {
 
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         let receivers = state.withLock { $0.receivers }
-        for receiver in receivers.values { receiver(store, commit) }
+        for receiver in receivers.values { receiver.receive(store, commit) }
     }
 }

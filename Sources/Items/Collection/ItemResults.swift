@@ -1,3 +1,5 @@
+import ColumnEngine
+import PropertyList
 import Synchronization
 
 /// A query's models: now, and again after each commit that affects them; see
@@ -29,10 +31,11 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
             let changes = ChangedKeys()
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let relay = results.collection.database.commits
-            let number = relay.add { _, commit in
-                changes.add(commit)
-                continuation.yield()
-            }
+            let number = relay.add(
+                { _, commit in
+                    changes.add(commit)
+                    continuation.yield()
+                }, onEnd: { continuation.finish() })
             continuation.onTermination = { _ in relay.remove(number) }
             self.changes = changes
             commits = stream.makeAsyncIterator()
@@ -112,19 +115,23 @@ public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
         // An item's first and last change within the commit decide.
         var kinds: [String: (wasThere: Bool, isThere: Bool)] = [:]
         var keys: [String] = []
+        var foreign: Set<String> = []
         for change in commit where change.kind != .move && change.kind != .declare {
             if kinds[change.itemKey] == nil { keys.append(change.itemKey) }
             let wasThere = kinds[change.itemKey]?.wasThere ?? (change.kind != .insert)
             kinds[change.itemKey] = (wasThere, change.kind != .remove)
+            guard change.kind == .remove, case .string(let kind)? = change.values?[ItemKind.fieldName] else { continue }
+            if kind != collection.coding.kind { foreign.insert(change.itemKey) }
         }
         let reader = collection.reader()
         for key in keys {
             guard let (wasThere, isThere) = kinds[key] else { continue }
-            guard isThere, let row = collection.row(key) else {
-                if wasThere { removed.append(key) }
+            guard isThere, let item = collection.store.item(forKey: key) else {
+                if wasThere, !foreign.contains(key) { removed.append(key) }
                 continue
             }
-            reader.row = row
+            guard collection.store.columns.isOf(collection.coding.kind, item.row) else { continue }
+            reader.row = item.row
             do throws(ItemModelError) {
                 let entry = ItemEntry(key: key, model: try collection.coding.model(reader))
                 if wasThere { updated.append(entry) } else { inserted.append(entry) }

@@ -172,6 +172,10 @@ extension Optional: ItemValue where Wrapped: ItemValue {
     public var fieldValue: PropertyListValue? { self?.fieldValue }
 
     public init?(fieldValue: PropertyListValue) {
+        if fieldValue == .null {
+            self = .none
+            return
+        }
         guard let value = Wrapped(fieldValue: fieldValue) else { return nil }
         self = value
     }
@@ -190,7 +194,10 @@ extension Array: ItemValue where Element: ItemValue {
     }
 }
 
-/// The type of a model's own key: `UUID` or `String`.
+/// The type of a model's own key: `String`, `UUID`, an integer, or any type with a text that identifies it.
+///
+/// A type that is `LosslessStringConvertible` conforms by declaration alone:
+/// `struct ISBN: LosslessStringConvertible, Codable, Hashable, ItemIdentifier`.
 public protocol ItemIdentifier: ItemValue {
     /// The item key for this value.
     var itemKey: String { get }
@@ -198,6 +205,29 @@ public protocol ItemIdentifier: ItemValue {
     /// Creates the value for an item key; nil for a key of another form.
     init?(itemKey: String)
 }
+
+extension ItemIdentifier where Self: LosslessStringConvertible {
+    /// The value's text.
+    public var itemKey: String { description }
+    public init?(itemKey: String) { self.init(itemKey) }
+}
+
+extension ItemValue where Self: LosslessStringConvertible {
+    public static var fieldKind: FieldDeclaration.Kind { .string }
+    public var fieldValue: PropertyListValue? { .string(description) }
+
+    public init?(fieldValue: PropertyListValue) {
+        guard case .string(let text) = fieldValue else { return nil }
+        self.init(text)
+    }
+}
+
+extension Int: ItemIdentifier {}
+extension Int32: ItemIdentifier {}
+extension Int64: ItemIdentifier {}
+extension UInt: ItemIdentifier {}
+extension UInt32: ItemIdentifier {}
+extension UInt64: ItemIdentifier {}
 
 extension String: ItemIdentifier {
     public var itemKey: String { self }

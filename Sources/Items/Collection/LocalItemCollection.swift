@@ -1,5 +1,4 @@
 import ColumnEngine
-import PredicateFormat
 import PropertyList
 
 /// A store's items as models, on the thread that owns the store: for transactions of ``ItemCollection``, and for hosts
@@ -67,7 +66,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is then unchanged.
     @discardableResult
     public func update(_ model: Model) throws(StoreError) -> Bool {
-        try update(model, forKey: ownKey(of: model))
+        try update(model, forKey: ownID(of: model))
     }
 
     /// The same for the item with a given key.
@@ -77,6 +76,12 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         let fields = try coding.fields(of: model)
         try store.change { () throws(StoreError) in
             try declareFields(of: model, fields)
+            if let key = coding.key, key.text(model) != store.columns.id(row) {
+                throw StoreError(
+                    .invalidValue(field: key.name),
+                    "\(key.name) of the model is \(key.text(model)), and the item is \(store.columns.keyString(row)): "
+                        + "an item keeps its key")
+            }
             for (name, value) in fields {
                 if value == nil, store.columns.existingField(named: name) == nil { continue }
                 try store.set(row, try store.columns.fieldForAssignment(name, value), value)
@@ -105,7 +110,47 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     /// Removes the model's item.
     @discardableResult
-    public func delete(_ model: Model) throws(StoreError) -> Bool { try delete(key: ownKey(of: model)) }
+    public func delete(_ model: Model) throws(StoreError) -> Bool { try delete(key: ownID(of: model)) }
+
+    // MARK: Pictures and other bytes
+
+    /// Stores bytes with an item: they are committed, undone and removed with it. Nil removes them.
+    ///
+    /// - Throws: `StoreError`: `itemRemoved` if there is no such item; `inputOutput` for a store without a folder for
+    ///   attachments.
+    public func setAttachment(_ bytes: [UInt8]?, forKey key: some ItemIdentifier) throws(StoreError) {
+        try setAttachments(bytes.map { [$0] } ?? [], forKey: key)
+    }
+
+    /// Stores several attachments of an item, in order; see ``ItemAttachments/setAllBytes(_:forKey:)``.
+    ///
+    /// - Throws: as ``setAttachment(_:forKey:)``.
+    public func setAttachments(_ all: [[UInt8]], forKey key: some ItemIdentifier) throws(StoreError) {
+        guard let row = row(key.itemKey) else {
+            throw StoreError(.itemRemoved, "there is no \(coding.kind) \(key.itemKey) to have attachments")
+        }
+        let attachments = try attachments()
+        try store.change { () throws(StoreError) in
+            try attachments.setAllBytes(all, forKey: store.columns.keyString(row))
+        }
+    }
+
+    /// All attachments of an item, in order; none if there is no such item.
+    public func attachments(forKey key: some ItemIdentifier) throws(StoreError) -> [[UInt8]] {
+        guard let row = row(key.itemKey) else { return [] }
+        return try attachments().allBytes(forKey: store.columns.keyString(row))
+    }
+
+    /// The first attachment of an item; nil if there is none.
+    public func attachment(forKey key: some ItemIdentifier) throws(StoreError) -> [UInt8]? {
+        guard let row = row(key.itemKey) else { return nil }
+        return try attachments().bytes(forKey: store.columns.keyString(row))
+    }
+
+    private func attachments() throws(StoreError) -> ItemAttachments {
+        if let attachments = store.attachments { return attachments }
+        throw StoreError(.inputOutput, "the database has no folder for attachments: give it one when it is made")
+    }
 
     // MARK: Transactions
 
@@ -121,7 +166,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         try declareFields(of: model, fields)
         let draft = try store.beginItem()
         do throws(StoreError) {
-            if let key = coding.key { try draft.set(.string(key.text(model)), forField: "itemKey") }
+            if let key = coding.key { try draft.set(.string(newKey(key.text(model))), forField: "itemKey") }
             for case (let name, let value?) in fields { try draft.set(value, forField: name) }
             let item = try store.insertReference(draft)
             return store.columns.keyString(item.row)
@@ -131,16 +176,48 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         }
     }
 
-    /// Declares the fields of a model about which nothing is declared, if the collection does so.
+    /// The key of a new item with an id. The kind precedes a UUID, too, if it is that of another kind's item.
+    private func newKey(_ id: String) throws(StoreError) -> String {
+        if let problem = coding.key?.problem { throw problem }
+        for key in ItemKind.keys(coding.kind, id) {
+            if let row = row(exactly: key), store.columns.isOf(coding.kind, row) { return key }
+        }
+        let key = ItemKind.key(coding.kind, id)
+        return row(exactly: key) == nil ? key : "\(coding.kind):\(id)"
+    }
+
+    /// Declares that items have kinds, and what the model declares; and the fields of a model about which nothing is
+    /// declared, if the collection does so.
     private func declareFields(
         of model: Model, _ fields: [(name: String, value: PropertyListValue?)]
     ) throws(StoreError) {
+        try declareKind()
         guard coding.declares, fields.contains(where: { coding.isUndeclared($0.name, store.columns) }) else { return }
         let missing = try coding.declarations(of: model, missingIn: store.columns)
         if !missing.isEmpty { try StoreError.answering { try store.declare(missing) } }
     }
 
-    func ownKey(of model: Model) throws(StoreError) -> String {
+    /// Declares the field of kinds, unless the collection's server knows no declarations, and what the model declares.
+    private func declareKind() throws(StoreError) {
+        let columns = store.columns
+        var missing = coding.declarations.filter { declaration in
+            let field = columns.existingField(named: declaration.name)
+            return field.flatMap(columns.declaration(of:)) != declaration
+        }
+        if !columns.hasKinds, store.replica.remote?.declaringDenial == nil {
+            if let field = columns.existingField(named: ItemKind.fieldName), columns.isInUse(field) {
+                throw StoreError(
+                    .unfittingItems(field: ItemKind.fieldName),
+                    "items have a field itemKind of their own, which a store with models has for their kinds: give it "
+                        + "another name")
+            }
+            missing.insert(ItemKind.declaration, at: 0)
+        }
+        if missing.isEmpty { return }
+        try StoreError.answering { try store.declare(missing) }
+    }
+
+    func ownID(of model: Model) throws(StoreError) -> String {
         guard let key = coding.key else {
             throw StoreError(
                 .invalidValue(field: "itemKey"),
@@ -149,16 +226,20 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         return key.text(model)
     }
 
-    func row(_ key: String) -> UInt32? {
+    /// The row of the kind's item with an id, or with a key.
+    func row(_ id: String) -> UInt32? { store.columns.row(ofKind: coding.kind, id: id) }
+
+    private func row(exactly key: String) -> UInt32? {
         var key = key
         return key.withUTF8 { store.columns.row(forKey: $0) }
     }
 
-    func reader() -> ItemRowReader { ItemRowReader(store.columns, keyName: coding.key?.name) }
+    func reader() -> ItemRowReader { ItemRowReader(store.columns, coding) }
 }
 
 extension LocalItemCollection {
     /// The items of a store as models with generated keys.
+    @_disfavoredOverload
     public init(_ store: ItemStore, of type: Model.Type = Model.self) {
         self.init(store, ItemModelCoding(key: nil))
     }
@@ -173,196 +254,28 @@ extension LocalItemCollection {
     where Model: Identifiable, Model.ID: ItemIdentifier {
         self.init(store, ItemModelCoding(key: .ofIdentifiable))
     }
+
+    /// The items of a store as models that have the text of `id` as their key.
+    @_disfavoredOverload
+    public init(_ store: ItemStore, of type: Model.Type = Model.self)
+    where Model: Identifiable, Model.ID: LosslessStringConvertible & Sendable {
+        self.init(store, ItemModelCoding(key: .ofText))
+    }
+
+    /// Not available: an `id` of another type is no key.
+    @available(
+        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
+    )
+    @_disfavoredOverload
+    public init(_ store: ItemStore, of type: Model.Type = Model.self) where Model: Identifiable {
+        self.init(store, ItemModelCoding(key: nil))
+    }
 }
 
 extension ItemModelCoding.Key where Model: Identifiable, Model.ID: ItemIdentifier {
-    static var ofIdentifiable: Self { Self(ItemAttribute("id", \.id)) }
+    static var ofIdentifiable: Self { Self(ItemAttribute(ModelProbe.keyName(of: \Model.id), \.id)) }
 }
 
-extension LocalItemCollection {
-    // MARK: Reading
-
-    /// The models that satisfy a condition, in order.
-    ///
-    /// - Parameters:
-    ///   - condition: selects the items; all if nil.
-    ///   - orders: the sort criteria, the most significant first; the store's order if empty.
-    ///   - limit: the maximum number of models.
-    ///   - offset: the number of models to skip first.
-    /// - Returns: the models.
-    /// - Throws: `StoreError` for an item that does not decode as a model, unless the collection has `onProblem`.
-    public func fetch(
-        where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
-        offset: Int = 0
-    ) throws(StoreError) -> [Model] {
-        try entries(where: condition, sortedBy: orders, limit: limit, offset: offset).map(\.model)
-    }
-
-    /// The same as ``fetch(where:sortedBy:limit:offset:)``, with the items' keys.
-    public func entries(
-        where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
-        offset: Int = 0
-    ) throws(StoreError) -> [ItemEntry<Model>] {
-        try check(orders.map(\.use))
-        var query = try query(condition).offset(offset)
-        for order in orders { query = sorted(query, order) }
-        if let limit { query = query.limit(limit) }
-        let rows = try query.rows()
-        var entries: [ItemEntry<Model>] = []
-        entries.reserveCapacity(rows.count)
-        let reader = reader()
-        for row in rows {
-            reader.row = row
-            do throws(ItemModelError) {
-                entries.append(ItemEntry(key: reader.key, model: try coding.model(reader)))
-            } catch {
-                guard let onProblem else { throw StoreError(error) }
-                onProblem(error)
-            }
-        }
-        return entries
-    }
-
-    /// The first model that satisfies a condition; nil if there is none.
-    public func first(
-        where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = []
-    ) throws(StoreError) -> Model? {
-        try fetch(where: condition, sortedBy: orders, limit: 1).first
-    }
-
-    /// The problems of items that do not decode as models. O(n).
-    public func problems() -> [ItemModelError] {
-        let reader = reader()
-        return store.columns.slots.filter { $0 != ItemOrder.hole }.compactMap { row in
-            reader.row = row
-            do throws(ItemModelError) {
-                _ = try coding.model(reader)
-                return nil
-            } catch {
-                return error
-            }
-        }
-    }
-
-    // MARK: Aggregates
-
-    /// The number of items that satisfy a condition, including those that do not decode as models.
-    public func count(where condition: ItemCondition<Model>? = nil) throws(StoreError) -> Int {
-        try query(condition).count()
-    }
-
-    /// The sum of an attribute's values; items without one are skipped.
-    ///
-    /// - Throws: `StoreError` with `invalidValue` if the type cannot hold the sum.
-    public func sum<Value>(
-        _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
-    ) throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {
-        let sum = try aggregate(.sum, attribute, condition) ?? .integer(0)
-        return try converted(sum, attribute)
-    }
-
-    /// The mean of an attribute's values; nil when there are none.
-    public func average<Value>(
-        _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
-    ) throws(StoreError) -> Double? where Value.Wrapped: NumericItemValue {
-        try aggregate(.average, attribute, condition).flatMap(Double.init(fieldValue:))
-    }
-
-    /// The least of an attribute's values; nil when there are none.
-    public func min<Value>(
-        _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
-    ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(.min, attribute, condition) else { return nil }
-        return try converted(value, attribute)
-    }
-
-    /// The greatest of an attribute's values; nil when there are none.
-    public func max<Value>(
-        _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
-    ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(.max, attribute, condition) else { return nil }
-        return try converted(value, attribute)
-    }
-
-    /// The number of items per value of an attribute, in order of appearance; items without one are left out.
-    public func counts<Value>(
-        by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
-    ) throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
-        try check([attribute.use])
-        guard let key = key(attribute.path) else { return [] }
-        let groups = try query(condition).groupBy(key)
-        var counts: [(value: Value.Wrapped, count: Int)] = []
-        for group in groups {
-            guard let value = group.key else { continue }
-            counts.append((try converted(value, attribute), group.count))
-        }
-        return counts
-    }
-
-    // MARK: Many at once
-
-    /// Sets attributes of all items that satisfy a condition; if one is refused, none is set.
-    ///
-    /// - Returns: the number of items.
-    @discardableResult
-    public func update(
-        where condition: ItemCondition<Model>?, _ assignments: [ItemAssignment<Model>]
-    ) throws(StoreError) -> Int {
-        var values: [String: PropertyListValue?] = [:]
-        try check(assignments.map(\.use))
-        for assignment in assignments { values[coding.field(assignment.field)] = .some(assignment.value) }
-        return try store.change { () throws(StoreError) in
-            try query(condition).update(values)
-        }
-    }
-
-    /// Removes all items that satisfy a condition, all or none.
-    ///
-    /// - Returns: the number of items.
-    @discardableResult
-    public func delete(where condition: ItemCondition<Model>?) throws(StoreError) -> Int {
-        try store.change { () throws(StoreError) in try query(condition).remove() }
-    }
-
-    // MARK: The engine's query
-
-    /// The query plan of a condition; see ``ItemQuery/explain()``.
-    package func explain(where condition: ItemCondition<Model>?) throws(StoreError) -> ItemQueryPlan {
-        try query(condition).explain()
-    }
-
-    /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
-    func query(_ condition: ItemCondition<Model>?) throws(StoreError) -> ItemQuery {
-        guard let condition else { return store.query() }
-        try check(condition.uses)
-        let node = coding.key.map { condition.node.renaming($0.name, to: "itemKey") } ?? condition.node
-        return store.query().filter(.predicate(FormatPredicate(node)))
-    }
-
-    private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) -> ItemQuery {
-        // A field that no item has does not affect the order.
-        guard let key = key(order.path) else { return query }
-        return query.sorted(key, descending: order.isDescending)
-    }
-
-    private func key(_ path: PredicateKeyPath) -> QueryKey? {
-        guard let field = store.existingField(named: coding.field(path.field)) else { return nil }
-        if path.rest.isEmpty { return .field(field) }
-        let expression = FormatExpression.keyPath(path)
-        return .expression(expression, text: expression.description)
-    }
-
-    private func aggregate<Value>(
-        _ name: ItemAggregate.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
-    ) throws(StoreError) -> PropertyListValue? {
-        try check([attribute.use])
-        guard let key = key(attribute.path) else { return nil }
-        return try query(condition).aggregate(name, key)
-    }
-
-    private func converted<Value>(
-        _ value: PropertyListValue, _ attribute: ItemAttribute<Model, Value>
-    ) throws(StoreError) -> Value.Wrapped {
-        try value.converted(attribute.name)
-    }
+extension ItemModelCoding.Key where Model: Identifiable, Model.ID: LosslessStringConvertible & Sendable {
+    static var ofText: Self { Self(name: ModelProbe.keyName(of: \Model.id), \.id) }
 }

@@ -4,7 +4,9 @@ package import PropertyList
 /// The form of declarations in scripts and in files: a kind, or a dictionary of it and of what else is declared.
 extension FieldDeclaration {
     /// What a specification may have.
-    package static let options = ["kind", "format", "unique", "required", "oneOf", "least", "most", "default", "desc"]
+    package static let options = [
+        "kind", "format", "unique", "required", "oneOf", "least", "most", "default", "references", "onDelete", "desc",
+    ]
 
     /// Reads a specification.
     ///
@@ -56,7 +58,13 @@ extension FieldDeclaration {
         }
         (isUnique, isRequired) = (try flag("unique"), try flag("required"))
         if let pattern = try text("format") { format = Format(pattern) }
-        summary = try text("desc")
+        (summary, references) = (try text("desc"), try text("references"))
+        if let rule = try text("onDelete") {
+            guard let known = DeleteRule(exactly: rule) else {
+                throw error("onDelete is \(DeleteRule.allCases.map(\.rawValue).joined(separator: ", ")), not \(rule)")
+            }
+            onDelete = known
+        }
         (least, most, initial) = (fields["least"], fields["most"], fields["default"])
         switch fields["oneOf"] {
         case nil: break

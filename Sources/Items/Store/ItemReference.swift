@@ -260,11 +260,19 @@ extension ItemStore {
         }
         if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
+        if columns.hasDeclarations { try checkDeclared(row, field, cell) }
         if !publisher.isWatched { return change(row, field, cell, amount) }
         keepLatestCommit()
         if publisher.observers.isEmpty { return change(row, field, cell, amount) }
         try setAskingObservers(row, field, cell, amount)
+    }
+
+    /// Checks a new value against what is declared, beside the kind of values.
+    @inline(__always)
+    private func checkDeclared(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
+        try columns.checkUnique(row, field, cell)
+        try columns.checkIdentity(row, field)
+        try columns.checkReference(row, field, columns.value(cell))
     }
 
     @inline(__always)
@@ -288,7 +296,7 @@ extension ItemStore {
             columns.discard(cell, of: field)
             new = try columns.checked(new, for: field)
             cell = new.map { columns.cell($0, for: field) } ?? .absent
-            if columns.hasDeclarations { try columns.checkUnique(row, field, cell) }
+            if columns.hasDeclarations { try checkDeclared(row, field, cell) }
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
         // A value that an observer has chosen is assigned.

@@ -337,6 +337,12 @@ extension ItemStore {
     }
 
     func remove(row: UInt32) throws(StoreError) {
+        if columns.hasReferences, columns.isLive(row), !isReadOnly { return try removeWithRules(row: row) }
+        try takeOut(row: row)
+    }
+
+    /// Removes an item, whatever refers to it.
+    func takeOut(row: UInt32) throws(StoreError) {
         if isReadOnly { throw readOnlyError }
         guard columns.isLive(row) else { throw .itemWasRemoved }
         keepCommitBeforeChange()

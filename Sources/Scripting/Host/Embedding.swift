@@ -103,12 +103,29 @@ extension EventLoop {
 
 extension ScriptHost {
     /// The host's items as models with generated keys, on the host's thread.
+    @_disfavoredOverload
     public func collection<Model>(of type: Model.Type) -> LocalItemCollection<Model> { LocalItemCollection(items) }
 
     /// The host's items as models whose `id` is the key. Scripts have the same items, with the properties as fields.
     public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model>
     where Model.ID: ItemIdentifier {
         LocalItemCollection(items)
+    }
+
+    /// The host's items as models that have the text of `id` as their key.
+    @_disfavoredOverload
+    public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model>
+    where Model.ID: LosslessStringConvertible & Sendable {
+        LocalItemCollection(items)
+    }
+
+    /// Not available: an `id` of another type is no key.
+    @available(
+        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
+    )
+    @_disfavoredOverload
+    public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model> {
+        LocalItemCollection(items, of: type)
     }
 
     /// The host's items as models with a key of their own.

@@ -15,10 +15,10 @@ struct Film: Codable, Identifiable, Sendable {
 }
 
 extension Film {
-    static let title: ItemAttribute<Film, String> = .init("title", \.title)
-    static let minutes: ItemAttribute<Film, Int> = .init("minutes", \.minutes)
-    static let genre: ItemAttribute<Film, Genre> = .init("genre", \.genre)
-    static let seen: ItemAttribute<Film, Date?> = .init("seen", \.seen)
+    static let title: ItemAttribute<Film, String> = .init(\.title)
+    static let minutes: ItemAttribute<Film, Int> = .init(\.minutes)
+    static let genre: ItemAttribute<Film, Genre> = .init(\.genre)
+    static let seen: ItemAttribute<Film, Date?> = .init(\.seen)
 }
 // Declarations end.
 

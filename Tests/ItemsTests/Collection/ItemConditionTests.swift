@@ -135,7 +135,9 @@ struct ItemConditionTests {
         #expect(try await kept.books.fetch(where: Book.id == id) == [all[99]])
         let plans = try await kept.books.transaction { books in
             [
-                try books.store.query(FormatPredicate(format: "pages > 18 AND rating == 3")).explain(),
+                try books.store.query(
+                    FormatPredicate(format: "pages > 18 AND rating == 3 AND (itemKind == 'Book' OR itemKind == nil)")
+                ).explain(),
                 try books.explain(where: Book.pages > 18 && Book.rating == 3),
                 try books.explain(where: Book.id == id),
             ]

@@ -1,4 +1,5 @@
 import ColumnEngine
+import FoundationEssentials
 import PropertyList
 
 /// Converts between models and items.
@@ -6,33 +7,67 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
     /// The property with the item's key.
     struct Key: Sendable {
         let name: String
+        /// Why the property has no name; nil if it has one.
+        let problem: StoreError?
         let text: @Sendable (Model) -> String
         let isKey: @Sendable (String) -> Bool
+        /// Whether the key is a field as well, to be compared and sorted like others: a UUID is equal or not.
+        let isField: Bool
 
         init<ID: ItemIdentifier>(_ attribute: ItemAttribute<Model, ID>) {
             let property = attribute.property
-            name = attribute.name
+            (name, problem) = (attribute.name, attribute.problem)
             text = { $0[keyPath: property].itemKey }
             isKey = { ID(itemKey: $0) != nil }
+            isField = ID.self != UUID.self
+        }
+
+        /// The key of a model whose id is a text for others.
+        init<ID: LosslessStringConvertible & Sendable>(name: String, _ property: any KeyPath<Model, ID> & Sendable) {
+            (self.name, problem, isField) = (name, nil, true)
+            text = { $0[keyPath: property].description }
+            isKey = { ID($0) != nil }
         }
     }
 
+    /// The kind of the items.
+    let kind: String
+    /// What is declared of the items' fields by their model.
+    let declarations: [FieldDeclaration]
     /// Nil for models with generated keys.
     let key: Key?
     /// Whether the fields of the first model are declared.
     var declares = false
 
-    init(key: Key?) { self.key = key }
+    init(key: Key?) {
+        let model = Model.self as? any ItemModel.Type
+        kind = model?.itemKind ?? "\(Model.self)"
+        declarations = model?.declarations ?? []
+        self.key = key
+    }
 
-    /// The name of the field for a property.
-    func field(_ name: String) -> String { name == key?.name ? "itemKey" : name }
+    /// The name of the field for a property. Names that the store has for itself get an underscore.
+    func field(_ name: String) -> String {
+        let isTaken =
+            name.hasPrefix("itemK")
+            && ["itemKey", ItemKind.fieldName].contains { base in
+                name.hasPrefix(base) && name.utf8.dropFirst(base.utf8.count).allSatisfy { $0 == UInt8(ascii: "_") }
+            }
+        return isTaken ? name + "_" : name
+    }
 
-    /// The fields of a model, except for its key.
+    /// The fields of a model, with its kind.
     ///
     /// - Throws: ``StoreError`` with `invalidValue` naming the field.
     func fields(of model: Model) throws(StoreError) -> [(name: String, value: PropertyListValue?)] {
         do {
-            return try ItemModelEncoder.fields(of: model).filter { $0.name != key?.name && $0.name != "itemKey" }
+            var fields: [(name: String, value: PropertyListValue?)] = []
+            for (name, value) in try ItemModelEncoder.fields(of: model) {
+                if name == key?.name, key?.isField == false { continue }
+                fields.append((field(name), value))
+            }
+            fields.append((ItemKind.fieldName, .string(kind)))
+            return fields
         } catch EncodingError.invalidValue(_, let context) {
             throw StoreError(.invalidValue(field: context.codingPath.text), context.debugDescription)
         } catch {
@@ -49,8 +84,8 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         do { kinds = try ItemModelEncoder.kinds(of: model) } catch {
             throw StoreError(.invalidValue(field: ""), "\(Model.self) cannot be encoded: \(error)", cause: error)
         }
-        return kinds.filter { $0.name != key?.name && isUndeclared($0.name, columns) }.map {
-            FieldDeclaration($0.name, $0.kind)
+        return kinds.filter { $0.name != key?.name && isUndeclared(field($0.name), columns) }.map {
+            FieldDeclaration(field($0.name), $0.kind)
         }
     }
 
@@ -64,8 +99,15 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
     /// - Throws: ``ItemModelError``.
     func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
         let itemKey = reader.key
-        if let key, !key.isKey(itemKey) {
-            throw ItemModelError(itemKey: itemKey, field: key.name, message: "the item's key is of another form")
+        if let key {
+            guard key.isKey(reader.id) else {
+                throw ItemModelError(itemKey: itemKey, field: key.name, message: "the item's key is of another form")
+            }
+            if key.isField, let stored = reader.storedID, ItemKind.text(of: stored) != reader.id {
+                throw ItemModelError(
+                    itemKey: itemKey, field: key.name,
+                    message: "\(FieldValidation.describe(stored)) is not the id in the item's key")
+            }
         }
         do {
             return try Model(from: ItemModelDecoder(source: .item(reader), codingPath: []))

@@ -96,31 +96,50 @@ enum ModelSource {
 /// Reads the fields of successive items by field number.
 final class ItemRowReader {
     private let columns: ColumnStore
-    /// The property with the item's key; nil for none.
+    private let kind: String
+    /// The property with the item's id; nil for none.
     private let keyName: String?
+    /// Whether the id is a field as well.
+    private let keyIsField: Bool
+    /// The names of fields for properties.
+    private let fieldName: (String) -> String
     private var fields: [ExactText: ItemField] = [:]
     var row: UInt32 = 0 {
         didSet { key = columns.keyString(row) }
     }
     /// The item's key.
     private(set) var key = ""
+    /// The id in the key.
+    var id: String { ItemKind.id(kind, inKey: key) }
+    /// The id in the field of its property; nil for an item without.
+    var storedID: PropertyListValue? { keyName.flatMap(field) }
 
-    init(_ columns: ColumnStore, keyName: String?) {
-        (self.columns, self.keyName) = (columns, keyName)
+    init<Model>(_ columns: ColumnStore, _ coding: ItemModelCoding<Model>) {
+        (self.columns, kind, fieldName) = (columns, coding.kind, coding.field)
+        (keyName, keyIsField) = (coding.key?.name, coding.key?.isField ?? false)
     }
 
     func value(_ name: String) -> PropertyListValue? {
-        if name == keyName { return .string(key) }
-        if let field = fields[ExactText(name)] { return columns.value(row, field) }
-        guard let field = columns.existingField(named: name) else { return nil }
-        fields[ExactText(name)] = field
+        guard name == keyName else { return field(name) }
+        // The field has the id as its type has it; an item from before there were kinds has it in its key alone.
+        return (keyIsField ? field(name) : nil) ?? .string(id)
+    }
+
+    private func field(_ property: String) -> PropertyListValue? {
+        if let field = fields[ExactText(property)] { return columns.value(row, field) }
+        guard let field = columns.existingField(named: fieldName(property)) else { return nil }
+        fields[ExactText(property)] = field
         return columns.value(row, field)
     }
 
     var names: [String] {
-        var values = columns.dictionary(of: row)
-        if let keyName { values[keyName] = values.removeValue(forKey: "itemKey") }
-        return values.keys.sorted()
+        let own = NameSet(["itemKey", ItemKind.fieldName])
+        var names = columns.dictionary(of: row).keys.filter { !own.contains($0) }.map { name in
+            let property = String(name.dropLast())
+            return fieldName(property) == name && property != name ? property : name
+        }
+        if let keyName, !names.contains(keyName) { names.append(keyName) }
+        return names.sorted()
     }
 }
 

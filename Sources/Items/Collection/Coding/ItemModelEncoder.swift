@@ -77,6 +77,9 @@ final class EncodedNode {
             case .node(let node): node.value
             }
         }
+
+        /// Null for a value that was encoded, and is nil.
+        var nested: PropertyListValue? { if case .node = self { .null } else { nil } }
     }
 
     var form = Form.single
@@ -106,7 +109,8 @@ final class EncodedNode {
         case .unkeyed: return .array(parts.map { $0.value ?? .null })
         case .keyed:
             var values: PropertyListFields = [:]
-            for (name, part) in zip(names, parts) { values[name] = part.value }
+            // A nil of a dictionary is a value under its key, that of a struct's property is none.
+            for (name, part) in zip(names, parts) { values[name] = part.value ?? part.nested }
             return .fields(values)
         }
     }

@@ -1,0 +1,183 @@
+public import ColumnEngine
+import PredicateFormat
+import PropertyList
+
+/// A relation of models, by ids that one side has of the other; made by the functions of ``ItemModel``.
+///
+/// ```swift
+/// for (film, director, screenings) in try await films.fetch(including: Film.director, Film.screenings) { … }
+/// let some = try await films.fetch(where: Film.director == kurosawa)
+/// ```
+public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable>: Sendable {
+    /// The other side's models for each of some models.
+    let load: @Sendable (ItemStore, [Source]) throws(StoreError) -> [Value]
+    /// Whether a model is related to another.
+    let relates: @Sendable (Target) -> ItemCondition<Source>
+    /// The ids on this side; nil if the other side has them.
+    let key: ForeignKey<Source, Target>?
+
+    /// A relation by the ids on this side. `value` makes the value of the models found, nil if there are too few.
+    init(
+        _ key: ForeignKey<Source, Target>, _ value: @escaping @Sendable ([Target]) -> Value?
+    ) {
+        self.key = key
+        relates = key.refers
+        load = { (store, sources) throws(StoreError) in
+            try key.check(store)
+            let targets = LocalItemCollection<Target>(store)
+            // Each is decoded once.
+            var known: [Target.ID: Target] = [:]
+            var values: [Value] = []
+            values.reserveCapacity(sources.count)
+            for source in sources {
+                var found: [Target] = []
+                for id in key.ids(source) {
+                    if known[id] == nil { known[id] = try targets.model(forKey: id) }
+                    guard let target = known[id] else { throw key.dangling(id, of: source) }
+                    found.append(target)
+                }
+                guard let value = value(found) else { throw key.dangling(nil, of: source) }
+                values.append(value)
+            }
+            return values
+        }
+    }
+
+    /// The condition that a model is related to another.
+    public static func == (relation: Self, target: Target) -> ItemCondition<Source> { relation.relates(target) }
+
+    /// The declaration of the field with the ids, for ``ItemModel/declarations``.
+    ///
+    /// - Parameter more: what else is declared of it.
+    /// - Returns: the declaration.
+    public func declared(_ more: (inout FieldDeclaration) -> Void = { _ in }) -> FieldDeclaration {
+        precondition(key != nil, "a relation of hasMany is declared on the other side")
+        var declaration = key?.declaration ?? FieldDeclaration("")
+        more(&declaration)
+        return declaration
+    }
+}
+
+extension ItemRelation where Value == [Target] {
+    /// The other side of a relation.
+    init<Inverse>(inverting relation: ItemRelation<Target, Source, Inverse>) {
+        key = nil
+        relates = { target in
+            guard let foreign = relation.key else { return ItemCondition(.constant(false), []) }
+            return ItemAttribute<Source, Source.ID>(ModelProbe.keyName(of: \Source.id), \.id).isAmong(
+                foreign.ids(target))
+        }
+        load = { (store, sources) throws(StoreError) in
+            guard let foreign = relation.key else { return sources.map { _ in [] } }
+            try foreign.check(store)
+            var places: [Source.ID: [Target]] = [:]
+            for source in sources { places[source.id] = [] }
+            // All at once, unless few are wanted: an index or a scan of one column finds those.
+            let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
+            for target in try LocalItemCollection<Target>(store).fetch(where: condition) {
+                for id in foreign.ids(target) { places[id]?.append(target) }
+            }
+            return sources.map { places[$0.id] ?? [] }
+        }
+    }
+
+    private static var few: Int { 64 }
+}
+
+/// The property with the ids of other models.
+struct ForeignKey<Source: ItemModel, Target: ItemModel>: Sendable {
+    let declaration: FieldDeclaration
+    /// Why the property has no name; nil if it has one.
+    let problem: StoreError?
+    let ids: @Sendable (Source) -> [Target.ID]
+    let refers: @Sendable (Target) -> ItemCondition<Source>
+    /// The condition that one of some ids is in the property; nil if that is no comparison.
+    let among: @Sendable ([Target.ID]) -> ItemCondition<Source>?
+
+    init<Value>(
+        _ attribute: ItemAttribute<Source, Value>, _ rule: FieldDeclaration.DeleteRule,
+        ids: @escaping @Sendable (Source) -> [Target.ID], refers: @escaping @Sendable (Target) -> ItemCondition<Source>,
+        among: @escaping @Sendable ([Target.ID]) -> ItemCondition<Source>?
+    ) {
+        declaration = attribute.declared { declaration in
+            (declaration.references, declaration.onDelete) = (Target.itemKind, rule)
+        }
+        (problem, self.ids, self.refers, self.among) = (attribute.problem, ids, refers, among)
+    }
+
+    /// Refuses a relation that is not among its model's declarations: the store would not keep to its rule.
+    func check(_ store: ItemStore) throws(StoreError) {
+        if let problem { throw problem }
+        if Source.declarations.contains(where: { $0.name == declaration.name && $0.references != nil }) { return }
+        throw StoreError(
+            .unknownField(declaration.name),
+            "the relation by \(declaration.name) is not declared: \(Source.self).declarations has it as declared()")
+    }
+
+    /// The error of an id that no item has; of none where one is expected, if nil.
+    func dangling(_ id: Target.ID?, of source: Source) -> StoreError {
+        let what = id.map { "\(declaration.name) is the id \($0.itemKey)" } ?? "\(declaration.name) is none"
+        return StoreError(
+            .invalidValue(field: declaration.name),
+            "\(what) in the \(Source.itemKind) \(source.id.itemKey), and there is no such \(Target.itemKind)")
+    }
+}
+
+extension ItemAttribute where Value: ItemIdentifier {
+    fileprivate func isAmong(_ ids: [Value]) -> ItemCondition<Model> {
+        ItemCondition(
+            .comparison(
+                PredicateComparison(.keyPath(path), .in, .constant(.array(ids.compactMap(\.fieldValue))))), [use])
+    }
+}
+
+extension LocalItemCollection where Model: ItemModel {
+    /// The models that satisfy a condition, in order, each with those that it is related to.
+    ///
+    /// ```swift
+    /// for (film, director, screenings) in try films.fetch(including: Film.director, Film.screenings) { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - relation: the first relation.
+    ///   - relations: further ones.
+    ///   - condition: selects the models; all if nil.
+    ///   - orders: the sort criteria, the most significant first; the store's order if empty.
+    ///   - limit: the maximum number of models.
+    ///   - offset: the number of models to skip first.
+    /// - Returns: tuples of the model and what each relation has: a model, an optional one, or an array.
+    /// - Throws: as ``fetch(where:sortedBy:limit:offset:)``; `invalidValue` for an id that no item has.
+    /// - Complexity: a look-up by key for each id, and a decoding for each related model; for `hasMany` one pass over the
+    ///   other side.
+    public func fetch<Target, Value, each OtherTarget, each OtherValue>(
+        including relation: ItemRelation<Model, Target, Value>,
+        _ relations: repeat ItemRelation<Model, each OtherTarget, each OtherValue>,
+        where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
+        offset: Int = 0
+    ) throws(StoreError) -> [(Model, Value, repeat each OtherValue)] {
+        let models = try fetch(where: condition, sortedBy: orders, limit: limit, offset: offset)
+        let first = try relation.load(store, models)
+        let further = (repeat try (each relations).load(store, models))
+        var results: [(Model, Value, repeat each OtherValue)] = []
+        results.reserveCapacity(models.count)
+        for place in models.indices { results.append((models[place], first[place], repeat (each further)[place])) }
+        return results
+    }
+}
+
+extension ItemCollection where Model: ItemModel {
+    /// The models that satisfy a condition, in order, each with those that it is related to; see
+    /// ``LocalItemCollection/fetch(including:_:where:sortedBy:limit:offset:)``.
+    public func fetch<Target, Value, each OtherTarget, each OtherValue>(
+        including relation: ItemRelation<Model, Target, Value>,
+        _ relations: repeat ItemRelation<Model, each OtherTarget, each OtherValue>,
+        where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
+        offset: Int = 0
+    ) async throws(StoreError) -> [(Model, Value, repeat each OtherValue)] {
+        try await local { (models) throws(StoreError) in
+            try models.fetch(
+                including: relation, repeat each relations, where: condition, sortedBy: orders, limit: limit,
+                offset: offset)
+        }
+    }
+}
