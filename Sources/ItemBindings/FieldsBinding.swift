@@ -23,7 +23,7 @@ enum FieldsBinding {
             "declare",
             [
                 "fields":
-                    "by field name a kind (string, integer, real, number, boolean, date, data, array, dictionary, any), a table of kind, format, unique, required, oneOf, least, most, default and desc, or false, which frees the field; or an array of such tables with a name each, in their order",
+                    "by field name a kind (string, integer, real, number, boolean, date, data, array, dictionary, any), a table of kind, format, unique, required, oneOf, least, most, default, references (the kind of the items that it refers to by their ids), onDelete (what becomes of an item when the one that it refers to is removed: deny, nullify or cascade) and desc, or false, which frees the field; or an array of such tables with a name each, in their order",
                 "options": "what becomes of items that do not fit",
             ],
             doc:

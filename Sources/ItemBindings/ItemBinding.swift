@@ -31,6 +31,11 @@ final class ItemBinding {
             in: host.state, number: { $0.store.reference(to: $0).bits },
             object: { [unowned store] in store.item(ItemReference(bits: $0)) },
             unknownMember: { item, name, call in
+                switch try item.store.related(item, name) {
+                case .one(let other)?: return call.returns(other)
+                case .many(let items)?: return call.returns(array: items)
+                case nil: break
+                }
                 guard let value = try item.value(forField: name) else { return call.returns(LuaValue.nil) }
                 return call.returns(try values.readOnly(value, isDay: item.store.hasDays(name)))
             },
@@ -39,7 +44,7 @@ final class ItemBinding {
                     throw LuaError(.argument, "Item: a field's name is text, got \(call.value(0).typeName.withArticle)")
                 }
                 try checkName(name)
-                try item.setValue(try value(call.value(1), field: name), forField: name)
+                try item.setValue(try fieldValue(call.value(1), field: name), forField: name)
             })
         // The closure retains the store, which retains the epoch's word.
         cls.declareExistence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
@@ -163,6 +168,25 @@ final class ItemBinding {
         warned.insert(name)
         host.logger.warning("the new custom field '\(name)' is one slip away from '\(near)': was that meant?")
     }
+
+    /// The value of a custom field, or the id of an item that is assigned to one that refers to items; nil removes it.
+    private func fieldValue(_ value: LuaValue, field: String) throws -> PropertyListValue? {
+        let store = host.items
+        guard store.hasReferences else { return try self.value(value, field: field) }
+        if let item = Self.item(value) { return try store.reference(to: item, inField: field) }
+        if case .table(let table) = value, table.count > 0, Self.item(table[1]) != nil {
+            return .array(
+                try (1...table.count).compactMap { place in
+                    guard let item = Self.item(table[place]) else {
+                        return try self.value(table[place], field: field)
+                    }
+                    return try store.reference(to: item, inField: field)
+                })
+        }
+        return try self.value(value, field: field)
+    }
+
+    private static func item(_ value: LuaValue) -> Item? { try? Item(lua: value) }
 
     /// The value of a custom field; nil removes it.
     func value(_ value: LuaValue, field: String) throws -> PropertyListValue? {

@@ -1,30 +1,47 @@
--- What fields hold, comparisons of other kinds, and conversions.
-for i, height in ipairs{ "5.875", "13.0", "" } do
-  local item = items:createItem{ name = "Vase " .. i }
-  item.height = height
-  item.n = i
-end
+-- Items of several kinds, and references between them, as a program's models have them.
 
-local described = items:describe()
-for _, row in ipairs(described) do
-  if row.field == "height" or row.field == "n" then
-    print(row.field, row.kind, row.count, row.distinct, row.min, row.max, #row.examples)
-  end
-end
--- expect: height	string	3	3		5.875	3
--- expect: n	integer	3	3	1	3	3
-print((tostring(items:query("n < 3"):describe()):gsub("%s+", " "):match("n integer .-, 2")))
--- expect: n integer 2 2 1 2 1, 2
+assert(items:declare{
+    itemKind = "string",
+    owner = { kind = "integer", references = "Person", onDelete = "cascade" },
+    friends = { kind = "array", references = "Person", onDelete = "nullify" },
+})
+local ann = items:createItem{ itemKind = "Person", id = 1, name = "Ann" }
+local bob = items:createItem{ itemKind = "Person", id = 2, name = "Bob" }
+local lamp = items:createItem{ name = "Lamp", owner = 1, friends = { 2 } }
+print(ann.itemKey, bob.itemKey, lamp.itemKind)
+-- expect: Person:1	Person:2	nil
 
-print(select(2, pcall(items.query, items, "height > 3")):match("every.*comparable"))
--- expect: every height is text: items:convert("height", "integer") makes it comparable
-print((select(2, items:convert("height", "integer")).message:gsub("item [%x-]+", "item KEY")))
--- expect: height of the item KEY is "5.875", which is not an integer: nothing was converted
-print(items:convert("height", "real"), items:query("height > 6"):count(), items[3].height)
--- expect: 3	1	nil
-print(items:convert("height", "string"), items[2].height)
--- expect: 2	13.0
-print(select(2, pcall(items.convert, items, "name", "integer")))
--- expect: name is a field of every item: its kind cannot change
-print(select(2, pcall(items.convert, items, "nmae", "integer")))
--- expect: no item has a field nmae: did you mean name?
+-- A reference is the item that it refers to.
+print(lamp.owner == ann, lamp.owner.name, #lamp.friends, lamp.friends[1] == bob)
+-- expect: true	Ann	1	true
+lamp.owner = bob
+lamp.friends = { ann, bob }
+print(lamp.owner.name, #lamp.friends)
+-- expect: Bob	2
+
+-- In predicates and in SQL it is the id; a path follows it.
+print(items:query("owner == 2"):count(), items:query("owner.name == 'Bob'"):count(), items:query("ANY friends.name == 'Ann'"):count())
+-- expect: 1	1	1
+print(sql("select thing.name, person.name as owner from items thing join items person on person.itemKind = 'Person' and person.id = thing.owner")[1].owner)
+-- expect: Bob
+
+-- What refers to nothing is refused.
+print(select(2, pcall(function() lamp.owner = 9 end)))
+-- expect: kinds.lua:29: owner refers to a Person, and there is none with the id 9: create it first
+print(select(2, pcall(function() lamp.owner = lamp end)))
+-- expect: kinds.lua:31: owner refers to a Person, and "Lamp" has no kind
+print(select(2, pcall(function() ann.id = 3 end)))
+-- expect: kinds.lua:33: id of the Person Person:1 is part of its itemKey, which it gets when it is created and keeps
+print(select(2, pcall(function() items:createItem{ itemKind = "Person", id = 3, itemKey = "x" } end)))
+-- expect: kinds.lua:35: the itemKey of a Person with the id 3 is Person:3, not x
+
+-- Removals do what is declared.
+items:removeItem(ann)
+print(#lamp.friends, lamp.friends[1].name)
+-- expect: 1	Bob
+items:transaction(function() items:removeItem(bob) end)
+print(#items)
+-- expect: 0
+items:undo(1)
+print(#items, lamp.owner.name)
+-- expect: 2	Bob
