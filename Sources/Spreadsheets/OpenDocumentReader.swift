@@ -44,6 +44,7 @@ final class OpenDocumentReader: SheetReader {
         var value: [UInt8]?
         var repeats = 1
         var isCovered = false
+        var isFormula = false
     }
 
     convenience init(
@@ -173,6 +174,7 @@ final class OpenDocumentReader: SheetReader {
             next.value = given.map { Array($0.prefix(limits.cellBytes)) }
         }
         if attributes.string(Name.calculatedType) == "error" { next.kind = .error }
+        next.isFormula = attributes[Name.formula] != nil
         cell = next
     }
 
@@ -210,7 +212,11 @@ final class OpenDocumentReader: SheetReader {
         self.cell = nil
         defer { column += cell.repeats }
         // What is below a merged cell is not seen.
-        guard !cell.isCovered, let content = try content(of: cell) else { return }
+        guard !cell.isCovered else { return }
+        guard let content = try content(of: cell) else {
+            if cell.isFormula, cell.kind == .none { addUnvaluedFormula(column, row.number + 1) }
+            return
+        }
         guard column + cell.repeats <= limits.columns else {
             throw FormatError(
                 .tooLarge, "row \(row.number + 1): it has more than \(limits.columns.grouped) columns")
@@ -297,6 +303,7 @@ private enum Name {
     static let shapes: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 shapes"
     static let changes: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 tracked-changes"
     static let tableName: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 name"
+    static let formula: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 formula"
     static let tableStyle: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 style-name"
     static let display: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 display"
     static let rowsRepeated: StaticString = "urn:oasis:names:tc:opendocument:xmlns:table:1.0 number-rows-repeated"

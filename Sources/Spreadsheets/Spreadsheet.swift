@@ -163,8 +163,16 @@ class SheetReader: XMLReader {
     final var repeats = 0
     /// The ranges of cells that are shown as one; the content is in the first of each.
     final var mergedRanges = 0
+    /// The formulas without a value, as programs write them that calculate nothing, and the first one's cell.
+    final var unvaluedFormulas = (count: 0, first: "")
     /// Whether behind the current row no other one comes.
     final var isAtEnd = false
+
+    /// Counts a formula without a value.
+    final func addUnvaluedFormula(_ column: Int, _ row: Int) {
+        if unvaluedFormulas.count == 0 { unvaluedFormulas.first = CellName.text(column: column, row: row) }
+        unvaluedFormulas.count += 1
+    }
 }
 
 /// The rows of a sheet that have a content, as a stream.
@@ -183,6 +191,9 @@ package final class SheetRows {
 
     /// The number of ranges of merged cells: all of them are known behind the last row.
     package var mergedRanges: Int { reader.mergedRanges }
+
+    /// The number of formulas whose value the file does not have, and the first one's cell; likewise.
+    package var unvaluedFormulas: (count: Int, first: String) { reader.unvaluedFormulas }
 
     /// Reads the next row with a content.
     ///

@@ -15,6 +15,7 @@ final class WorksheetReader: SheetReader {
     private var kind = Kind.number
     private var style = 0
     private var isInValue = false
+    private var hasFormula = false
     private var value: [UInt8] = []
     private var collector = TextCollector()
 
@@ -35,6 +36,8 @@ final class WorksheetReader: SheetReader {
             beginCell(attributes)
         } else if name.isLocal("v") {
             isInValue = true
+        } else if name.isLocal("f") {
+            hasFormula = true
         } else if name.isLocal("row") {
             beginRow(attributes)
         } else if kind == .inlineText {
@@ -92,7 +95,7 @@ final class WorksheetReader: SheetReader {
         }
         style = Int(attributes["s"].flatMap(DecimalText.integer) ?? 0)
         value.removeAll(keepingCapacity: true)
-        kind = .number
+        (kind, hasFormula) = (.number, false)
         guard let type = attributes["t"] else { return }
         switch (type.first, type.count) {
         case (UInt8(ascii: "s"), 1): kind = .sharedText
@@ -110,7 +113,10 @@ final class WorksheetReader: SheetReader {
     private func endCell() throws(FormatError) {
         switch kind {
         case .inlineText: append(text: collector.text())
-        case _ where value.isEmpty: return
+        // The text of a formula may be empty.
+        case _ where value.isEmpty:
+            if hasFormula, kind != .text { addUnvaluedFormula(column, number) }
+            return
         case .sharedText:
             let index = value.withUnsafeBufferPointer(DecimalText.integer)
             guard let text = index.flatMap({ texts?[Int($0)] }) else {

@@ -122,6 +122,29 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
         #expect(reader.mergedRanges == 1)
     }
 
+    @Test("formulas whose value the file does not have are counted; the empty text is a value")
+    func unvaluedFormulas() throws {
+        func formulas(_ bytes: [UInt8]) throws -> String {
+            let reader = try Spreadsheet(ByteSource(bytes)).rows()
+            var row = SheetRow()
+            while try reader.next(into: &row) {}
+            return "\(reader.unvaluedFormulas)"
+        }
+        let sheet = TinySpreadsheet.xlsx(
+            """
+            <row r="2"><c r="A2"><v>1</v></c><c r="B2"><f>A2*2</f><v></v></c><c r="C2"><f>A2*2</f><v>2</v></c></row>\
+            <row r="3"><c r="A3"><v>1</v></c><c r="B3" t="str"><f>""</f><v></v></c><c r="C3"><f>A3</f></c><c r="D3"/></row>
+            """)
+        #expect(try formulas(sheet) == #"(count: 2, first: "B2")"#)
+        let document = TinySpreadsheet.ods(
+            """
+            <table:table table:name="T"><table:table-row><table:table-cell office:value-type="float" office:value="1"/>\
+            <table:table-cell table:formula="of:=[.A1]"/>\
+            <table:table-cell table:formula="of:=[.A1]" office:value-type="float" office:value="1"/></table:table-row></table:table>
+            """)
+        #expect(try formulas(document) == #"(count: 1, first: "B1")"#)
+    }
+
     @Test(
         "what is wrong names the sheet and the cell",
         arguments: [

@@ -65,6 +65,10 @@ struct SheetItemReader {
             .otherKinds, faults.count,
             "\(faults.count.counted("cell")) with an error of the spreadsheet, read as text (\(faults.first))")
         merger.remark(
+            .objects, rows.unvaluedFormulas.count,
+            "\(rows.unvaluedFormulas.count.counted("formula")) without a value in the file (\(rows.unvaluedFormulas.first)): no value here; a spreadsheet program that opens and saves it calculates them"
+        )
+        merger.remark(
             .objects, rows.mergedRanges,
             "\(rows.mergedRanges.counted("range")) of merged cells: the content is that of the first cell, the others are empty"
         )
