@@ -35,6 +35,8 @@ final class ItemImportBinding {
             LuaParameter("withoutPicture", .integer, "items without a picture in the folder of pictures"),
             LuaParameter("presentPictures", .integer, "items with pictures already, which stay"),
             LuaParameter("leftPictures", .integer, "files in the folder of pictures that no item got"),
+            LuaParameter(
+                "otherForms", .integer, "files in the folder of pictures found by another Unicode form of their names"),
             LuaParameter("doubts", .integer, "columns that stay text though they look like values"),
             LuaParameter("formerKinds", .integer, "fields that have got values of another kind than they had"),
             LuaParameter("mixedKinds", .integer, "new fields that have got values of several kinds"),

@@ -15,8 +15,9 @@ private struct NamedItems {
     }
 
     /// The items whose text has these bytes; without any, those whose text is canonically equivalent; nil for none.
-    subscript(name: String) -> [Int]? {
-        exact[ExactText(name)] ?? (Self.hasForms(name) ? equivalent[name] : nil)
+    subscript(name: String) -> (places: [Int], isExact: Bool)? {
+        if let places = exact[ExactText(name)] { return (places, true) }
+        return Self.hasForms(name) ? equivalent[name].map { ($0, false) } : nil
     }
 
     private static func hasForms(_ text: String) -> Bool {
@@ -47,6 +48,8 @@ package struct ImportedPictures {
     private var strange: [String] = []
     /// Files that belong to several items.
     private var ambiguous: [String] = []
+    /// Files whose names are their items' texts in another Unicode form.
+    private var otherForms: [String] = []
     private let folder: String
     private let field: String
 
@@ -95,7 +98,8 @@ package struct ImportedPictures {
             }
             // A field may have the whole name of a file, which several items can share.
             if let whole = places[name] {
-                for place in whole { files[place].append((0, name)) }
+                for place in whole.places { files[place].append((0, name)) }
+                if !whole.isExact { otherForms.append(name) }
                 continue
             }
             let exact = places[picture.stem].map { ($0, 0) }
@@ -106,7 +110,9 @@ package struct ImportedPictures {
                 }
             switch found {
             case nil: strange.append(name)
-            case let (places, number)? where places.count == 1: files[places[0]].append((number, name))
+            case let (match, number)? where match.places.count == 1:
+                files[match.places[0]].append((number, name))
+                if !match.isExact { otherForms.append(name) }
             default: ambiguous.append(name)
             }
         }
@@ -188,6 +194,9 @@ package struct ImportedPictures {
         }
         add(.presentPictures, keeping) {
             "\($0.counted("item")) with pictures already, which stay (update = true, --update, replaces them)"
+        }
+        add(.otherForms, otherForms) {
+            "\($0.counted("file")) in \(folder) found by \(field) in another Unicode form of the name"
         }
         add(.leftPictures, strange) { "\($0.counted("file")) in \(folder) of no item, by \(field)" }
         add(.leftPictures, ambiguous) { "\($0.counted("file")) in \(folder) of several items, by \(field)" }

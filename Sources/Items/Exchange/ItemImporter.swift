@@ -160,6 +160,8 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case presentPictures
         /// Files of a folder of pictures that no item got.
         case leftPictures
+        /// Files of a folder of pictures whose names are an item's text in another Unicode form.
+        case otherForms
         /// Columns that stay text though they look like values, with what would make them values.
         case doubts
         /// Fields that have got values of another kind than they had.
