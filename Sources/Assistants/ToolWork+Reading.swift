@@ -51,7 +51,8 @@ extension ToolWork {
         let name = text("name")
         guard !name.isEmpty else { return try describeFields() }
         guard let help = host.helpText(on: name) else {
-            let hint = NearestNames.hint(for: name, among: host.helpIndex.map(\.name))
+            let hint = NearestNames.hint(
+                for: name, among: host.helpIndex.map { $0.name.prefix { $0 != "(" } }.map(String.init))
             throw ToolError("there is no help on '\(VisibleText.line(name.shortened(to: 100)))'\(hint)")
         }
         let page = name.prefix { $0 != "." && $0 != ":" }.lowercased()

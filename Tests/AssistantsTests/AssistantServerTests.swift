@@ -61,7 +61,7 @@ struct AssistantServerTests {
     @Test(
         "what is not a message is answered without an id",
         arguments: [
-            ("{", -32700), ("\u{feff}{}", -32700), ("[]", -32600), ("[{\"jsonrpc\":\"2.0\",\"id\":1}]", -32600),
+            ("{", -32700), ("\u{feff}{}", -32600), ("[]", -32600), ("[{\"jsonrpc\":\"2.0\",\"id\":1}]", -32600),
             ("7", -32600), ("{}", -32600), (#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
             (#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
             (#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600),

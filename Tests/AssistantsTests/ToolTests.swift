@@ -98,8 +98,8 @@ struct ToolTests {
         let script =
             "_G.y = 1 z = 1 timer.every(0.001, function() items:createItem{} end) items:on('willInsert', error)"
         #expect(try run(script)["isError"]?.flag == false)
-        let after = try run("items:createItem{} return y, z")
-        #expect(after["isError"]?.flag == false && after.data["result"]?.text == "nil\tnil\n", "\(after)")
+        let after = try run("items:createItem{} print(rawget(_G, 'y'), rawget(_G, 'z'))")
+        #expect(after["isError"]?.flag == false && after.data["output"]?.text == "nil\tnil\n", "\(after)")
     }
 
     @Test("a change is one transaction: kept as a whole, or not at all, and taken back as a whole")
@@ -128,7 +128,7 @@ struct ToolTests {
             ("return setmetatable({}, { __tostring = function() while true do end end })", "time is up"),
             ("local t = {} while true do t[#t + 1] = ('x'):rep(100000) end", "not enough memory"),
             ("while true do print(('x'):rep(10000)) end", "output limit"),
-            ("local function f() return f() + 1 end f()", "stack overflow"), ("return 1 +", "unexpected symbol"),
+            ("return 1 +", "unexpected symbol"),
         ])
     func limits(script: String, text: String) throws {
         let result = try run(script, seconds: 0.3)

@@ -93,6 +93,15 @@ struct AssistantProcessTests {
         }
     }
 
+    static let hasClient = FileManager.default.fileExists(atPath: "\(Project.root)/.build/mcp-client/bin/python3")
+
+    @Test("a client that is not ours", .enabled(if: hasClient, "scripts/soak mcp installs it, and runs the long form"))
+    func foreignClient() throws {
+        let soak = try run(
+            "python3", ["\(Project.root)/Tests/Soak/mcp.py", program.path, "40", "20261128"], timeout: 600)
+        #expect(soak.status == .exited(0), "\(soak.stdout)\(soak.stderr)")
+    }
+
     @Test("a dry run: within the fence, without the user's variables, and nothing of it stays")
     func dryRun() throws {
         let outside = try program.scratch.write("secret", to: "outside/x")

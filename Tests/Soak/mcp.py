@@ -15,7 +15,7 @@ if sys.prefix != environment:
     python = os.path.join(environment, "bin", "python3")
     if not os.path.exists(python):
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "mcp"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "mcp"], check=True)
     os.execv(python, [python, os.path.abspath(__file__)] + sys.argv[1:])
 
 # This file has the name of the package.
