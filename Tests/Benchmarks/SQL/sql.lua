@@ -51,3 +51,21 @@ for _, statement in ipairs(statements) do
   local plain = time((statement[2]:gsub("AIRLINES", "airlines"):gsub("from items", "from plain")))
   print(("%-20s %7.0f ms %7.0f ms %6.2f ×"):format(statement[1], ours, plain, ours / plain))
 end
+
+-- The same with an index, beside the items without one and a table with one.
+local indexed = {
+  { "one value", "select sum(arr) from items where dist = 77" },
+  { "a range of ten", "select sum(arr) from items where dist between 100 and 109" },
+  { "order by, limit 10", "select dist, arr from items order by dist desc limit 10" },
+  { "the greatest", "select max(dist) from items" },
+}
+local without = {}
+for place, statement in ipairs(indexed) do without[place] = time(statement[2]) end
+items:createIndex("dist")
+sql("create index temp.plain_dist on plain(dist)")
+print(("\n%-20s %10s %10s %10s %7s %7s"):format("by an index", "items", "without", "table", "ratio", "ratio"))
+for place, statement in ipairs(indexed) do
+  local ours, plain = time(statement[2]), time((statement[2]:gsub("from items", "from plain")))
+  print(("%-20s %7.2f ms %7.2f ms %7.2f ms %6.3f × %6.2f ×"):format(
+    statement[1], ours, without[place], plain, ours / without[place], ours / plain))
+end

@@ -1,9 +1,11 @@
 import Application
+import Foundation
 import Items
 import LineEditor
 import Lua
 import PropertyList
 import Scripting
+import TestSupport
 import Testing
 import Wording
 
