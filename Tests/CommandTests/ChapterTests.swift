@@ -21,13 +21,14 @@ struct ChapterTests {
             try shell.expect("\(step) of 15: ")
             title = try shell.expect("\n").trimmingCharacters(in: .whitespacesAndNewlines)
             try shell.expect("Try:")
-            let tries = try shell.expect("\n> ").split(whereSeparator: \.isNewline).filter { $0.hasPrefix("  ") }
+            let tries = try shell.expect("> ").split(whereSeparator: \.isNewline).filter { $0.hasPrefix("  ") }
             if step == 6 {
                 try leave()
                 try start()
                 try shell.expect("goes on where it was left")
                 try shell.expect("6 of 15: ")
-                try shell.expect("\n> ")
+                try shell.expect("Try:")
+                try shell.expect("> ")
             }
             switch tries.map({ $0.trimmingCharacters(in: .whitespaces) }) {
             case ["Ctrl-Z, then fg in the shell"]:

@@ -46,7 +46,7 @@ import Testing
                 "weight < ? (index) and valueInDollars > ?, about 2 of 5,000 rows",
             "room = 'r7'": "room = ? (index), about 125 of 5,000 rows",
             "room = ?": "room = ? (index), about 125 of 5,000 rows",
-            "room glob 'r1?'": "room GLOB ? (index), about 1,000 of 5,000 rows",
+            "room glob 'r1?'": "room GLOB ? (index), about 1,125 of 5,000 rows",
             "made < '2001-01-05'": "made < ? (index), about 6 of 5,000 rows",
             "itemKey = 'x'": "itemKey = ? (key), about 1 of 5,000 rows",
         ]
