@@ -56,7 +56,7 @@ private struct PlotSVG {
             <rect class="paper" width="\(Int(width))" height="\(Int(height))"/>
 
             """
-        let limit = Int((width - 2 * Self.margin) / (Self.character * 1.2))
+        let limit = Int((width - 2 * Self.margin) / (Self.character * 1.35))
         text += label(TextTable.cut(title, to: limit), Self.margin, 26, "title", anchor: "start") + elements
         let bottom = height - Self.margin + 6 - Double(remarks.count - 1) * Self.line
         for (row, remark) in remarks.enumerated() {

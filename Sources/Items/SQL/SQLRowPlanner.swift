@@ -43,7 +43,7 @@ struct SQLRowPlanner {
         // Of the few rows that are looked up SQLite makes the order: a look-up is made for each row of a join.
         if plan.lookup == nil { addOrder() }
         answer(found, indexed)
-        return (plan, max(Int(found), 1))
+        return (plan, max(Int(found.rounded()), 1))
     }
 
     // MARK: Conditions
@@ -109,7 +109,7 @@ struct SQLRowPlanner {
         // It answers all of its conditions, or is not used.
         guard known.isEmpty || count != nil, store.indexedCount(field, []) != nil else { return (usual, nil) }
         let expected = (count.map { Double($0) / total } ?? 1) * unknown
-        guard store.isFew(Int(expected * total)) else { return (expected, nil) }
+        guard store.isFew(Int((expected * total).rounded())) else { return (expected, nil) }
         for place in places { plan.conditions[place].isIndexed = true }
         for place in places { shares[place] = min(shares[place], expected) }
         return (expected, expected)
@@ -156,7 +156,7 @@ struct SQLRowPlanner {
         if plan.hasIndexOrder, plan.isLimited { read = min(read, 1024) }
         let isUnique = plan.lookup.map { isKey(plan.conditions[$0]) } ?? false
         question.answer(
-            cost: read + sorted, rows: max(Int(found), 1),
+            cost: read + sorted, rows: max(Int(found.rounded()), 1),
             isOrdered: question.orderCount > 0 && (!plan.order.isEmpty || isInStoreOrder), isUnique: isUnique)
     }
 

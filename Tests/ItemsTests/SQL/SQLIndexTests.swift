@@ -43,7 +43,7 @@ import Testing
             // A scan is as fast.
             "price >= 10": "price >= ?, about 4,990 of 5,000 rows",
             "weight < 2.5 and valueInDollars > 0":
-                "weight < ? (index) and valueInDollars > ?, about 2 of 5,000 rows",
+                "weight < ? (index) and valueInDollars > ?, about 3 of 5,000 rows",
             "room = 'r7'": "room = ? (index), about 125 of 5,000 rows",
             "room = ?": "room = ? (index), about 125 of 5,000 rows",
             "room glob 'r1?'": "room GLOB ? (index), about 1,125 of 5,000 rows",
