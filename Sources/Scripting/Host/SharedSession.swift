@@ -142,9 +142,11 @@ final class SharedSession {
         }
     }
 
-    /// Looks for commits in a minute or, if there are some that could not be applied, in seconds.
+    /// Looks for commits in a minute or, if there are some that could not be applied or sent, in seconds.
     private func lookLater() {
-        let isSoon = persistence.isConnected && persistence.mayHaveCommits(after: items.revision)
+        let isSoon =
+            persistence.isConnected
+            && (persistence.mayHaveCommits(after: items.revision) || persistence.hasPendingCommits)
         if let look, look.isSoon || !isSoon { return }
         look?.timer.cancel()
         let timer = runtime.loop.after(isSoon ? Self.lookDelays.soon : Self.lookDelays.usual) { [weak self] in
@@ -239,7 +241,9 @@ extension SharedSession: ItemCommitObserver {
     /// At a prompt, prints a line above the one being edited.
     func itemStore(_ store: ItemStore, didCommit commit: ItemStoreCommit) {
         guard reportsChanges, let name = commit.host else { return }
-        runtime.output.putError("\(commit.count.counted("change")) by \(VisibleText.line(name))\n")
+        // All differences of items that were fetched anew are nobody's.
+        let author = name.isEmpty ? "" : " by \(VisibleText.line(name))"
+        runtime.output.putError("\(commit.count.counted("change"))\(author)\n")
     }
 }
 

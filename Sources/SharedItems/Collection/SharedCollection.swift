@@ -78,8 +78,9 @@ extension SharedCollection {
     /// - Returns: the error if it cannot continue, otherwise nil.
     func error(knowing known: SharedCollection, _ latest: Lineage) -> PostgresError? {
         if let denial = error(following: known.server) { return denial }
-        guard epoch != known.epoch || head < latest.revision || (latest.revision > 0 && lineage != latest.identifier)
-        else { return nil }
+        // A log that lacks the commit may have been cut: taking the later commits finds that out.
+        let isOther = latest.revision > 0 && lineage.map { $0 != latest.identifier } ?? false
+        guard epoch != known.epoch || head < latest.revision || isOther else { return nil }
         return PostgresError(
             .otherHistory,
             "the collection on the server has another history than this host's: it was restored, or a standby without "

@@ -110,7 +110,7 @@ extension SharedPersistence {
 
     // MARK: Writing
 
-    package var keepsDocument: Bool { cache != nil }
+    package var keepsDocument: Bool { folders != nil }
     package var hasArchive: Bool { cache?.exists ?? false }
     package var archivePath: String? { nil }
     package var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }
