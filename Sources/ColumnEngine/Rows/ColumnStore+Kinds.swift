@@ -79,10 +79,10 @@ extension ColumnStore {
         return kind(row).map { ItemKind.id($0, inKey: key) } ?? key
     }
 
-    /// Gives a new item with a kind and an id its key.
+    /// Gives a new item with a kind and an id its key, if no model has given it one.
     ///
     /// - Throws: `invalidValue` for one that has another key.
-    func setKeyOfKind(_ row: UInt32) throws(StoreError) {
+    package func setKeyOfKind(_ row: UInt32) throws(StoreError) {
         guard let kind = kind(row), let field = existingField(named: ItemKind.idName),
             let id = value(row, field).flatMap(ItemKind.text(of:))
         else { return }
@@ -100,12 +100,17 @@ extension ColumnStore {
     @inline(__always)
     package func checkIdentity(_ row: UInt32, _ field: ItemField) throws(StoreError) {
         guard let kindField = declared.kindField, field == kindField || field == declared.idField else { return }
-        guard let kind = kind(row) else { return }
+        guard let kind = kind(row), field == kindField || isKey(value(row, field), ofKind: kind, row) else { return }
         let name = name(of: field)
         throw StoreError(
             .readOnlyField(field: name),
             "\(name) of the \(kind) \(keyString(row)) is part of its itemKey, which it gets when it is created and keeps"
         )
+    }
+
+    /// Whether a value is the id in an item's key: a model may have another property that is called `id`.
+    private func isKey(_ value: PropertyListValue?, ofKind kind: String, _ row: UInt32) -> Bool {
+        value.flatMap(ItemKind.text(of:)).map { ItemKind.keys(kind, $0).contains(keyString(row)) } ?? false
     }
 
     // MARK: References

@@ -142,7 +142,6 @@ extension ColumnStore {
     /// - Throws: `duplicateKey`; `invalidValue` for an item that lacks what is declared as required, or has a value of
     ///   another item in a unique field.
     package func appendDraft(_ row: UInt32) throws(StoreError) {
-        if hasKinds { try setKeyOfKind(row) }
         let hash = try newKeyHash(row)
         if hasDeclarations { try checkWhole(row) }
         append(row, hash)

@@ -168,7 +168,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         do throws(StoreError) {
             if let key = coding.key { try draft.set(.string(newKey(key.text(model))), forField: "itemKey") }
             for case (let name, let value?) in fields { try draft.set(value, forField: name) }
-            let item = try store.insertReference(draft)
+            let item = try store.insertReference(draft, keepsKey: true)
             return store.columns.keyString(item.row)
         } catch {
             draft.discard()

@@ -281,12 +281,19 @@ extension ItemStore {
     }
 
     /// As ``insert(_:)``, without making an object.
-    package func insertReference(_ draft: ItemDraft) throws(StoreError) -> ItemReference {
-        try insertDraft(draft.row)
+    ///
+    /// - Parameters:
+    ///   - draft: the draft.
+    ///   - keepsKey: whether its key is that of a model; else one with a kind and an id gets the key of these.
+    /// - Returns: the item.
+    /// - Throws: as ``insert(_:)``.
+    package func insertReference(_ draft: ItemDraft, keepsKey: Bool = false) throws(StoreError) -> ItemReference {
+        try insertDraft(draft.row, keepsKey: keepsKey)
         return reference(draft.row)
     }
 
-    private func insertDraft(_ row: UInt32) throws(StoreError) {
+    private func insertDraft(_ row: UInt32, keepsKey: Bool = false) throws(StoreError) {
+        if !keepsKey, columns.hasKinds { try columns.setKeyOfKind(row) }
         if publisher.isWatched {
             keepLatestCommit()
             if !publisher.observers.isEmpty {

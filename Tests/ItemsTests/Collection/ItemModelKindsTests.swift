@@ -191,6 +191,24 @@ struct ItemModelKindsTests {
         #expect(try await films.fetch().map(\.id) == [1, 2])
     }
 
+    @Test("a property called id is one like others in a model without a key, and in one with another")
+    func otherIDs() async throws {
+        struct Visit: Codable, Sendable, Equatable { var id = 1 }
+        struct Track: Codable, Identifiable, Sendable, Equatable {
+            enum CodingKeys: String, CodingKey { case id = "isrc", number = "id" }
+            var id: String
+            var number: Int
+        }
+        let visits = database.collection(of: Visit.self)
+        let keys = try await visits.insert(contentsOf: [Visit(), Visit()])
+        #expect(try await visits.update(Visit(id: 2), forKey: keys[1]))
+        #expect(try await visits.fetch() == [Visit(id: 1), Visit(id: 2)])
+        let tracks = database.collection(of: Track.self)
+        try await tracks.insert(contentsOf: [Track(id: "a", number: 1), Track(id: "b", number: 1)])
+        #expect(try await tracks.update(Track(id: "b", number: 2)))
+        #expect(try await tracks.fetch().map(\.number) == [1, 2])
+    }
+
     @Test("a property named as a field of the store keeps its value")
     func ownNames() async throws {
         struct Odd: Codable, Identifiable, Sendable, Equatable {
