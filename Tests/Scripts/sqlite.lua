@@ -122,3 +122,20 @@ print(count, a.d, a.dt, b.d, b.dt)
 -- expect: 2	2024-01-31 00:00:00 +0000	2024-01-31 10:00:00 +0000	soon	2024-01-31 10:00:00 +0000
 print(report.otherKinds, report.remarks[1])
 -- expect: 1	1 value of d is not of the declared kind date, and kept as it is (row 2: "soon")
+
+-- Days are declared as DATE, and come back as days; a DATETIME at midnight is a moment.
+db = assert(sqlite.open(tmp .. "days.sqlite"))
+db:execute("create table t(name text, born date, seen datetime)")
+db:execute("insert into t values('Days', '2024-02-29', '2024-02-29')")
+db:close()
+assert(items:import(tmp .. "days.sqlite"))
+local last = items[#items]
+print(last.born, last.seen)
+-- expect: 2024-02-29	2024-02-29 00:00:00 +0000
+items:query("name == 'Days'"):export(tmp .. "again.sqlite", { columns = { "name", "born", "seen" } })
+db = assert(sqlite.open(tmp .. "again.sqlite"))
+print(db:rows("select sql from sqlite_master")().sql)
+-- expect: CREATE TABLE "items"("name" TEXT, "born" DATE, "seen" DATETIME)
+print(db:rows("select born, seen from items")().born)
+-- expect: 2024-02-29
+db:close()

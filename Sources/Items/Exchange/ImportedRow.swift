@@ -14,6 +14,8 @@ final class ImportedColumn {
     fileprivate(set) var reading: ColumnReading? { didSet { isText = reading?.kind ?? .string == .string } }
     /// Whether its texts stay texts.
     private(set) var isText: Bool
+    /// Whether the file declares that its dates have no times.
+    var isOfDays = false
 
     fileprivate init(
         _ name: String, _ fieldName: String, _ field: ItemField, _ reading: ColumnReading?, _ priorKinds: FieldKinds?

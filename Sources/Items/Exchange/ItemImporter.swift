@@ -60,10 +60,11 @@ extension ItemImporter {
     /// New fields that have days alone are shown as days from now on. They stay free: a date with a time is one.
     private func declareDays(of row: ImportedRow) {
         // What is declared of a shared collection is its people's to say.
-        guard options.format.hasDays, store.replica.remote == nil else { return }
+        if store.replica.remote != nil { return }
         var declarations = store.declarations
         for column in row.columns where column.priorKinds?.isEmpty ?? false {
-            guard declarations[column.fieldName] == nil, FieldKinds(store.columns, column.field).kind == .date,
+            guard options.format.hasDays || column.isOfDays,
+                declarations[column.fieldName] == nil, FieldKinds(store.columns, column.field).kind == .date,
                 store.columns.haveNoTimes(column.field)
             else { continue }
             declarations.declare(FieldDeclaration(daysOf: column.fieldName))

@@ -373,9 +373,11 @@ struct SQLiteItemWriter {
             }
         }
         return zip(columns, kinds).map { column, kinds in
+            let declaration = column.path.isEmpty ? store.declaration(of: column.field) : nil
+            if kinds == .date, declaration?.format == .day { return "DATE" }
             guard kinds.isEmpty, column.path.isEmpty else { return kinds.type }
             if column.field == store.keyField { return "TEXT" }
-            if let declaration = store.declaration(of: column.field) { return Kinds(declaration.kind).type }
+            if let declaration { return declaration.format == .day ? "DATE" : Kinds(declaration.kind).type }
             return Kinds(store.schema.kind(column.field)?.kind).type
         }
     }

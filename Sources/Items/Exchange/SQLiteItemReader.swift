@@ -28,6 +28,10 @@ struct SQLiteItemReader {
             let isText = options.kinds == .text || place.map { row.columns[$0].kind == .string } ?? true
             return isText ? .plain : Self.declared(rows.declaredType(column))
         }
+        for (column, place) in places.enumerated() where declared[column] == .date {
+            // A DATETIME at midnight is a moment.
+            if let place { row.columns[place].isOfDays = rows.declaredType(column)?.lowercased() == "date" }
+        }
         var otherKinds = [(count: Int, first: String)](repeating: (0, ""), count: names.count)
         row.original = { OriginalRow(cells: names.enumerated().map { ($1, rows.cell($0).text) }) }
         let total = count(table, database)
