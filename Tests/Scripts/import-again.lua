@@ -106,7 +106,7 @@ tell(items:import(bad, { map = map, onError = function(row, line, message)
 end }))
 -- expect: Bad	two	3	column 'Price': valueInDollars takes an integer: "two" is not one
 -- expect: Ugly	3.5	4	valueInDollars takes an integer: 3.5 is not one
--- expect: invalidRow	j.csv, row 4: valueInDollars takes an integer: 3.5 is not one
+-- expect: invalidRow	j.csv, row 4: valueInDollars takes an integer: 3.5 is not one; a field of its own takes it: map = { ["Price"] = "price" }
 print(#items - before)
 -- expect: 0
 print(pcall(items.import, items, bad, { map = map, onError = function() return "no" end }))

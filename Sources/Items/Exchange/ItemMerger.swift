@@ -111,7 +111,8 @@ final class ItemMerger {
     func reject(_ row: ImportedRow, _ error: StoreError) throws {
         let message = error.message
         func failure(_ advice: String = "") -> StoreError {
-            StoreError(
+            let advice = self.advice(on: error, row) + advice
+            return StoreError(
                 .invalidRow(row.number), "\(path), row \(row.number): \(message)\(advice)", path: path, cause: error)
         }
         guard let skipsRow = options.skipsRow else {
@@ -122,6 +123,23 @@ final class ItemMerger {
         guard try skipsRow(original.texts(options), row.line, message) else { throw failure() }
         report.rejected += 1
         rejected.append(original, message)
+    }
+
+    /// What takes a number with a fraction, which a field of integers refuses; empty for another error.
+    private func advice(on error: StoreError, _ row: ImportedRow) -> String {
+        guard case .invalidValue(let name) = error.code, let field = store.existingField(named: name),
+            store.schema.kind(field)?.kind == .integer, let place = row.place(of: field)
+        else { return "" }
+        switch row.cells[place] {
+        case .text(let text):
+            if NumberStyle.given(options.decimal ?? .point).real(text) == nil { return "" }
+        case .value(.real), .value(.single): break
+        default: return ""
+        }
+        let column = row.columns[place].name
+        let map = OptionWords.choose(
+            "map = { [\(column.quoted())] = \"price\" }", "--map \(OptionWords.argument("\(column)=price"))")
+        return "; a field of its own takes it: \(map)"
     }
 
     // MARK: Merging
