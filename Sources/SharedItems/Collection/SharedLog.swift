@@ -98,7 +98,7 @@ package final class SharedLog {
                         order by revision limit \(Self.mostCommits)) as l
                     left join cubby.host h on h.collection = l.collection and h.id = l.host) as n
                 where bytes <= \(Self.mostBytes) order by revision
-                """, [.int4(number), .int8(Int64(clamping: revision))], isPrepared: true, isLarge: true)
+                """, [.int4(number), .int8(Int64(clamping: revision))], isPrepared: true)
         }
         var commits: [Commit] = []
         for row in 0..<rows.rowCount {
