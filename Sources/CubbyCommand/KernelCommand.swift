@@ -93,17 +93,15 @@ struct KernelInstallCommand: ParsableCommand {
     /// The host's options with absolute paths: a notebook is started in another folder.
     private var absoluteOptions: [String] {
         var words: [String] = []
-        for word in options.flatMap(Self.parts) {
+        for word in options {
+            // `--container=DIR` is two words.
+            let name = Self.paths.first { word.hasPrefix($0 + "=") }
+            if let name { words.append(name) }
+            let value = String(word.dropFirst(name.map { $0.utf8.count + 1 } ?? 0))
             let isPath = words.last.map(Self.paths.contains) ?? false
-            words.append(isPath && word != MemoryContainer.name ? absolute(word) : word)
+            words.append(isPath && value != MemoryContainer.name ? absolute(value) : value)
         }
         return words
-    }
-
-    /// `--container=DIR` as two words.
-    private static func parts(_ word: String) -> [String] {
-        guard let path = paths.first(where: { word.hasPrefix($0 + "=") }) else { return [word] }
-        return [path, String(word.dropFirst(path.count + 1))]
     }
 
     /// The folder that Jupyter reads.

@@ -26,11 +26,9 @@ struct NotebookCell {
     ///   - count: the number of entries before it.
     init(_ request: JupyterMessage, after count: Int) {
         let fields = request.content.fields ?? [:]
-        func flag(_ name: String, _ usual: Bool) -> Bool {
-            if case .boolean(let flag)? = fields[name] { flag } else { usual }
-        }
+        func flag(_ name: String, _ usual: Bool) -> Bool { (fields[name] ?? .boolean(usual)) == .boolean(true) }
         self.request = request
-        if case .string(let text)? = fields["code"] { code = text } else { code = "" }
+        code = fields["code"]?.text ?? ""
         isSilent = flag("silent", false)
         isStored = !isSilent && flag("store_history", true)
         allowsInput = flag("allow_stdin", true)

@@ -219,21 +219,18 @@ final class NotebookHistory {
     private let host: ScriptHost
     private let file: HistoryFile
     private let earlier: EditorHistory
-    private var isRecording: Bool
 
     init(_ host: ScriptHost) {
         self.host = host
         file = HistoryFile(
             path: PathText.join(host.container.applicationSupport, "repl_history"), followsLinks: false)
         earlier = (try? file.load()) ?? EditorHistory()
-        isRecording = !host.options.isReadOnly
     }
 
     /// Stores a cell for later sessions, as the prompt stores its entries.
     func add(_ code: String) {
-        guard isRecording, earlier.accepts(code) else { return }
+        guard !host.options.isReadOnly, earlier.accepts(code) else { return }
         do throws(HistoryError) { try file.append(code) } catch {
-            isRecording = false
             host.report("cubby: \(error)")
         }
     }

@@ -56,7 +56,7 @@ struct RichResult {
             let (type, bytes) = try Self.encoded(image, side: Self.pictureSide)
             data[type] = .string(Self.base64(bytes))
         } catch {
-            guard case .string(let text)? = data["text/plain"] else { return }
+            let text = data["text/plain"]?.text ?? ""
             data["text/plain"] = .string("\(text)\n(not drawn: \(VisibleText.line(error.message)))")
         }
     }

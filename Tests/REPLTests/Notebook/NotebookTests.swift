@@ -1,5 +1,6 @@
 import Application
 import Items
+import Lua
 import PropertyList
 import Scripting
 import TestSupport
@@ -14,6 +15,11 @@ final class KeptKernel {
     let queue: JupyterQueue
     let kernel: NotebookKernel
     private var count = 0
+    private var requestCount = 0
+    private var idleCount = 0
+    private var collected: [(type: String, content: PropertyListFields)] = []
+    /// The front end's answers to the next questions.
+    var answers: [String] = []
 
     init() throws {
         trial = try TestHost()
@@ -28,6 +34,7 @@ final class KeptKernel {
         _ type: String, _ content: PropertyListFields = [:], _ channel: JupyterConnection.Channel = .shell
     ) throws {
         count += 1
+        if channel != .stdin { requestCount += 1 }
         let parts = [
             try PropertyListValue.fields(["msg_type": .string(type), "msg_id": .integer(Int64(count))]).json(),
             Array("{}".utf8), Array("{}".utf8), try PropertyListValue.fields(content).json(),
@@ -37,6 +44,22 @@ final class KeptKernel {
 
     /// What was sent: the messages with their contents.
     func sent() -> [(type: String, content: PropertyListFields)] {
+        collect()
+        defer { collected = [] }
+        return collected
+    }
+
+    /// Takes what is to be sent, and answers the questions in it.
+    private func collect() {
+        let sent = taken()
+        collected += sent
+        idleCount += sent.count { $0.content.text("execution_state") == "idle" }
+        for message in sent where message.type == "input_request" && !answers.isEmpty {
+            try? deliver("input_reply", ["value": .string(answers.removeFirst())], .stdin)
+        }
+    }
+
+    private func taken() -> [(type: String, content: PropertyListFields)] {
         queue.takeDue(.now().advanced(by: 60)).map { departure in
             switch departure {
             case .answer(let answer): (answer.type, answer.content)
@@ -52,7 +75,10 @@ final class KeptKernel {
         _ type: String, _ content: PropertyListFields = [:], _ channel: JupyterConnection.Channel = .shell
     ) throws -> [(type: String, content: PropertyListFields)] {
         try deliver(type, content, channel)
-        while trial.host.loop.runOnce(timeout: 0) {}
+        let looks = trial.host.loop.every(0.001) { [unowned self] in collect() }
+        defer { looks.cancel() }
+        // Each request ends with a status.
+        for _ in 0..<10_000 where idleCount < requestCount { trial.host.loop.runOnce(timeout: 0.01) }
         return sent()
     }
 
@@ -116,7 +142,7 @@ struct NotebookTests {
         try kernel.deliver("execute_request", ["code": .string("x = 1")])
         let sent = try kernel.request("kernel_info_request")
         #expect(sent.compactMap { $0.content.text("status") } == ["error", "aborted", "ok"])
-        #expect(try kernel.run("x").form("text/plain") == nil)
+        #expect(try kernel.run("x").form("text/plain") == "nil")
         try kernel.deliver("execute_request", ["code": .string("error('no')"), "stop_on_error": .boolean(false)])
         #expect(try kernel.run("2").form("text/plain") == "2")
     }
@@ -147,7 +173,8 @@ struct NotebookTests {
         let kernel = try KeptKernel()
         let sent = try kernel.run("for i = 1, 3 do items:createItem{ name = 'Lamp ' .. i } end")
         #expect(sent.printed == "3 items created · :undo\n")
-        #expect(try kernel.run(":undo").printed == "undone: 3 items removed\n" && kernel.trial.host.items.count == 0)
+        let undone = try kernel.run(":undo").printed
+        #expect(undone.hasPrefix("undone: 3 items created") && kernel.trial.host.items.count == 0, "\(undone)")
         #expect(try kernel.run(":redo").printed.hasPrefix("done again"))
         #expect(try kernel.run(":states").printed.contains("active"))
         #expect(kernel.trial.host.items.count == 3)
@@ -232,17 +259,15 @@ struct NotebookTests {
     @Test("questions go to the front end, and its answers come back while the cell waits")
     func questions() throws {
         let kernel = try KeptKernel()
-        let host = kernel.trial.host
-        host.loop.after(0) { try? kernel.deliver("input_reply", ["value": .string("Ada")], .stdin) }
+        kernel.answers = ["Ada"]
         let sent = try kernel.run("return io.read() .. '!'")
         #expect(sent["input_request"]?.text("prompt") == "" && sent.form("text/plain") == "\"Ada!\"", "\(sent)")
         let file = kernel.trial.folder.file("data.txt")
         try kernel.trial.folder.write("text", to: "data.txt")
-        let code = "return io.open('\(file)'):read('a')"
-        host.loop.after(0) { try? kernel.deliver("input_reply", ["value": .string("perhaps")], .stdin) }
-        host.loop.after(0.01) { try? kernel.deliver("input_reply", ["value": .string("y")], .stdin) }
-        let asked = try kernel.run(code)
-        #expect(asked.types.count { $0 == "input_request" } == 2 && asked.form("text/plain") == "\"text\"", "\(asked)")
+        kernel.answers = ["perhaps", "y"]
+        let asked = try kernel.run("return io.open('\(file)'):read('a')")
+        #expect(asked.types.count { $0 == "input_request" } == 2, "\(asked)")
+        #expect(asked.form("text/plain") == "\"text\"", "\(asked)")
         let refused = try kernel.run("return io.read() == nil", ["allow_stdin": .boolean(false)])
         #expect(refused["input_request"] == nil)
     }
