@@ -66,6 +66,7 @@ struct Reading: CustomTestStringConvertible {
             try $0.item.setDateCreated(PropertyListDate(secondsSinceReferenceDate: 1))
         },
         Reading("Item.setValue", .item) { try $0.item.setValue(nil, forField: "room") },
+        Reading("Item.increment", .item) { _ = try $0.item.increment("times") },
         Reading("Item.setUTF8", .item) { known in
             try "vase".utf8.withContiguousStorageIfAvailable { try known.item.setUTF8($0, for: .name) }
         },
@@ -92,6 +93,9 @@ struct Reading: CustomTestStringConvertible {
             try $0.store.setInteger(7, for: .valueInDollars, of: $0.reference)
         },
         Reading("ItemStore.setValue", .item) { try $0.store.setValue(nil, for: .serialNumber, of: $0.reference) },
+        Reading("ItemStore.increment", .item) {
+            _ = try $0.store.increment("times", of: $0.reference, by: .integer(1))
+        },
         Reading("ItemStore.setUTF8", .item) { known in
             try "vase".utf8.withContiguousStorageIfAvailable {
                 try known.store.setUTF8($0, for: .name, of: known.reference)

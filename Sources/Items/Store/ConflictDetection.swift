@@ -253,6 +253,9 @@ struct LocalChanges {
                 case .update:
                     guard let field = change.field, let isIncrement = own[field] else { continue }
                     if isIncrement, Increment.isPossible(on: change.new) { continue }
+                    if field == FieldTable.attachmentName, isPicture(change.new, of: change.itemKey, columns) {
+                        continue
+                    }
                     // The last value counts.
                     meetings.removeAll { $0.key == change.itemKey && $0.field == field }
                     meetings.append(Meeting(key: change.itemKey, field: field, value: change.new, host: commit.host))
@@ -268,6 +271,11 @@ struct LocalChanges {
         let count = fields.values.reduce(0) { $0 + ($1?.count ?? 0) }
         if agreed.isEmpty || agreed.count == count && !isMore && !declares { return nil }
         return conflict(agreed[0], columns)
+    }
+
+    /// Whether an item has these pictures already: the same bytes, whoever has set them.
+    private func isPicture(_ value: PropertyListValue?, of key: String, _ columns: ColumnStore) -> Bool {
+        columns.row(ofKey: key).map { columns.attachments($0) == value } ?? false
     }
 
     /// The field's value here.

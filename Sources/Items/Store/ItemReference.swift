@@ -328,12 +328,11 @@ package final class ItemCursor: Sequence, IteratorProtocol {
     package func next() -> Item? { nextRow().map(store.item(row:)) }
 
     func nextRow() -> UInt32? {
-        // An iteration that began before a transaction reads within it, too.
-        store.columns.recordWholeRead()
         while nextSlot < slots.count {
             let row = slots[nextSlot]
             nextSlot += 1
-            if row != ItemOrder.hole, store.columns.isLive(row) { return row }
+            // An iteration that began before a transaction reads within it, too.
+            if row != ItemOrder.hole, store.columns.isLive(row), store.columns.isAccessible(row) { return row }
         }
         return nil
     }
