@@ -14,7 +14,7 @@ print(item:increment("visits"), item:increment("visits", 0.5), math.type(item.vi
 print(pcall(item.increment, item, "name", 1))
 -- expect: false	name is "Vase", which is not a number and cannot be incremented
 print(pcall(item.increment, item, "visits", "many"))
--- expect: false	visits is incremented by a number: "many" is none
+-- expect: false	bad argument #2 'amount' to 'Item:increment' (number expected, got string)
 item.large = math.maxinteger
 print(pcall(item.increment, item, "large"))
 -- expect: false	large is 9223372036854775807: 1 more is too large a number
