@@ -148,7 +148,8 @@ private struct ProbeDecoder: Decoder {
             case let integer as any FixedWidthInteger.Type: integer.init(truncatingIfNeeded: isSecond ? 1 : 0)
             default: nil
             }
-        if let value = known as? Value { return value }
+        // No value would be cast to an optional without one.
+        if let known, let value = known as? Value { return value }
         if let type = type as? any CaseIterable.Type, let value = Self.aCase(type, isSecond) as? Value { return value }
         guard path.count < Self.depth else {
             throw DecodingError.dataCorrupted(
