@@ -225,7 +225,8 @@ struct FileShapeTests {
         var said: [String] = []
         let report = try sheet("openpyxl.xlsx", .xlsx) { $0.onKinds = { said.append($0) } }
         #expect(said == ["openpyxl.xlsx: the sheet \"Tools\""])
-        #expect((report.created, report.count(.otherKinds), report.count(.objects)) == (3, 2, 1))
+        #expect((report.created, report.count(.otherKinds), report.count(.objects)) == (3, 2, 2))
+        #expect(report.remarks.contains { $0.description.hasPrefix("1 formula without a value in the file (I2): ") })
         #expect(try values("bought").first == date("2024-01-31"))
         #expect(try values("price").prefix(2) == [.real(39.95), .real(1e20)])
         #expect(try values("n").prefix(2) == [.integer(3), .integer(-12)])
