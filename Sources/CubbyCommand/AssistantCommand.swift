@@ -126,7 +126,7 @@ struct AssistantCommand: ParsableCommand {
         defer { attachments?.stop() }
         ToolCalls.install(on: host)
         host.launch()
-        host.loop.watch(input) { _ in
+        host.loop.watch(input) { [unowned host] _ in
             var byte: UInt8 = 0
             if read(input, &byte, 1) <= 0 { host.terminate(cause: .eof, explicitly: false) }
         }
