@@ -76,7 +76,7 @@ package enum ToolCalls {
 
 /// The work of one call.
 final class ToolWork {
-    let host: ScriptHost
+    unowned let host: ScriptHost
     let arguments: JSONValue
     private let call: JSONValue
     private let isDry: Bool
