@@ -5,6 +5,7 @@ import Images
 import Items
 import Lua
 import Scripting
+import SharedItems
 
 /// `cubby fields [FILE]`: what is declared of the items' fields.
 struct FieldsCommand: ParsableCommand {
@@ -40,7 +41,21 @@ struct FieldsCommand: ParsableCommand {
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
         let path = file.map(ItemFileArgument.absolute)
-        if only { try OwnFields.begin(host) }
+        var begun: ApplicationContainer?
+        if only {
+            if host.sharedAddress != nil {
+                throw CommandFailure.exit(
+                    .usage,
+                    "--only is for a container's own items: which fields those of a shared collection have is determined when "
+                        + "it is made, by cubby shared init --own-fields; cubby fields FILE declares more")
+            }
+            let container = try ContainerArgument.locate(
+                host.container, orSay: "keeps its items in the memory of its process: --only needs a folder")
+            if OwnFields.schema(of: container) == .household {
+                try OwnFields.begin(OpenedContainer(naming: container))
+                begun = container
+            }
+        }
         // Naming the file is consent to read it.
         if let path { host.allowRead.append(path) }
         let work = HostWork(Self.chunk, name: "cubby fields", status: ExitStatus.ofExchange) { results, _ in
@@ -48,9 +63,15 @@ struct FieldsCommand: ParsableCommand {
                 Report.line(String(line))
             }
         }
-        try ScriptSession(
-            host, source: .work(work), arguments: [path ?? "", convert ? "convert" : ""], staysAtPrompt: false
-        ).run()
+        do {
+            try ScriptSession(
+                host, source: .work(work), arguments: [path ?? "", convert ? "convert" : ""], staysAtPrompt: false
+            ).run()
+        } catch {
+            // A file that cannot be read, or declares nothing, leaves the container as it was.
+            if let begun, (error as? ExitCode)?.rawValue != ExitStatus.done.rawValue { try OwnFields.takeBack(begun) }
+            throw error
+        }
     }
 
     /// The chunk, as a script would write it.
@@ -75,23 +96,18 @@ enum OwnFields {
         (try? ItemSchema(of: container)) ?? .household
     }
 
+    /// The fields of the items of a host: those of its container, or of the shared collection, as far as its server says.
+    static func schema(of host: HostOptions) throws -> ItemSchema {
+        guard let url = host.sharedAddress else { return schema(of: try ContainerArgument.locate(host.container)) }
+        return try SharedSchema.items(of: SharedArgument.address(url)) ?? .household
+    }
+
     /// Makes a container one with declared fields alone.
     ///
     /// - Throws: the exit status, for one that has items, or had some: its files have fields of a household.
-    static func begin(_ host: HostOptions) throws {
-        let container = try ContainerArgument.locate(
-            host.container, orSay: "keeps its items in the memory of its process: --only needs a folder")
-        if schema(of: container) != .household { return }
-        let opened: OpenedContainer
-        do { opened = try OpenedContainer(container) } catch let error as FolderLockError {
-            throw CommandFailure.exit(error)
-        } catch let error as ContainerFormatError {
-            throw CommandFailure.exit(.badData, error.description)
-        } catch let error as FileError {
-            throw CommandFailure.exit(error)
-        }
-        let folder = opened.container.documents
-        for name in ["items.archive", "items.journal"] where opened.files.exists(PathText.join(folder, name)) {
+    static func begin(_ opened: OpenedContainer) throws {
+        let container = opened.container
+        if let name = itemFile(of: opened) {
             throw CommandFailure.exit(
                 .usage,
                 "\(container.displayPath) has \(name), with the fields of a household: --only is for a new container, such as "
@@ -100,12 +116,34 @@ enum OwnFields {
         do throws(FileError) { try ContainerFormat.setOwnFields(container) } catch { throw CommandFailure.exit(error) }
     }
 
-    /// Refuses a container as a host of a shared collection, whose items have the fields of a household.
-    static func refuseSharing(_ container: ApplicationContainer) throws {
-        guard schema(of: container) != .household else { return }
-        throw CommandFailure.exit(
-            .usage,
-            "\(container.displayPath) has items with fields of their own (cubby fields --only): a shared collection's have "
-                + "those of a household")
+    /// Makes a container that has got no declared fields one with those of a household again.
+    static func takeBack(_ container: ApplicationContainer) throws {
+        let opened = try OpenedContainer(naming: container)
+        guard itemFile(of: opened) == nil else { return }
+        do throws(FileError) { try ContainerFormat.unsetOwnFields(container) } catch {
+            throw CommandFailure.exit(error)
+        }
+    }
+
+    /// The name of the file by which a container shows that it has, or had, items or declared fields.
+    private static func itemFile(of opened: OpenedContainer) -> String? {
+        ["items.archive", "items.journal"].first {
+            opened.files.exists(PathText.join(opened.container.documents, $0))
+        }
+    }
+}
+
+extension OpenedContainer {
+    /// Opens a container that a command names.
+    ///
+    /// - Throws: the exit status.
+    init(naming container: ApplicationContainer) throws {
+        do { try self.init(container) } catch let error as FolderLockError {
+            throw CommandFailure.exit(error)
+        } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error)
+        }
     }
 }

@@ -184,12 +184,11 @@ struct HostOptions: ParsableArguments {
         var options = ScriptHostOptions(container: located)
         options.schema = OwnFields.schema(of: located)
         if memory != nil { options.persistence = { MemoryPersistence(isReadOnly: $0.isReadOnly) } }
-        if let url = shared ?? ProcessEnvironment.value("CUBBY_SHARED"), !url.isEmpty {
+        if let url = sharedAddress {
             if memory != nil {
                 throw CommandFailure.exit(
                     .usage, "--shared needs a container that stays, which has the host's identity: name a folder")
             }
-            try OwnFields.refuseSharing(located)
             options.shared = try SharedArgument.address(url)
             options.hostName = hostName
             options.keepsCommits = offline == .queue
@@ -238,6 +237,11 @@ struct HostOptions: ParsableArguments {
 }
 
 extension HostOptions {
+    /// The address of the shared collection; nil for the container's own items.
+    var sharedAddress: String? {
+        (shared ?? ProcessEnvironment.value("CUBBY_SHARED")).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// Seconds of a command line as a duration, which traps beyond 10^20 of them.
     private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 1e18)) }
 

@@ -234,7 +234,7 @@ struct ImportCommand: ParsableCommand {
         (options.sheet, options.recordPath) = (sheet, self.path)
         let question = ImportQuestion(
             path: path, options: options, profileName: profile, asks: ask && isOpen, usesColor: !host.noColor,
-            profiles: try profiles(), schema: try OwnFields.schema(of: ContainerArgument.locate(host.container)))
+            profiles: try profiles(), schema: (try? OwnFields.schema(of: host)) ?? .household)
         let answer: ImportQuestion.Answer
         do { answer = try OptionWords.$areOfCommand.withValue(true) { try question.answer() } } catch let exit
             as ExitCode

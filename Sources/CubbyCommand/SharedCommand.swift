@@ -28,17 +28,24 @@ struct SharedInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Create the tables and a collection, as the database's owner.")
 
+    @Flag(help: "The items have the fields that are declared, and none of a household's: see cubby fields --only.")
+    var ownFields = false
+
     @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
     var url: String
 
     func run() throws {
         try SharedArgument.using(url) { (address) throws(SharedError) in
-            let outcome = try SharedSchema.initialize(address)
+            let outcome = try SharedSchema.initialize(address, schema: ownFields ? ItemSchema() : nil)
             if outcome.madeSchema { Report.line("made the tables in the schema cubby") }
             Report.line(
                 outcome.madeCollection
                     ? "made the collection \(address.collection); a host opens it with cubby --container DIR --shared '\(address)'"
                     : "the collection \(address.collection) is there already: nothing was changed")
+            if outcome.madeCollection, ownFields {
+                Report.line(
+                    "its items have the fields that are declared: cubby fields --container DIR --shared URL FILE")
+            }
         }
     }
 }
@@ -116,13 +123,17 @@ enum SharedArgument {
         let located = try ContainerArgument.locate(
             container, orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
         )
-        try OwnFields.refuseSharing(located)
-        do { return try OpenedContainer(located) } catch let error as FolderLockError {
-            throw CommandFailure.exit(error)
-        } catch let error as ContainerFormatError {
-            throw CommandFailure.exit(.badData, error.description)
-        } catch let error as FileError {
-            throw CommandFailure.exit(error)
+        return try OpenedContainer(naming: located)
+    }
+
+    /// The collection with a container as a host, and the fields of its items.
+    static func connect(
+        _ address: SharedAddress, _ opened: OpenedContainer
+    ) throws -> (persistence: SharedPersistence, schema: ItemSchema) {
+        let persistence = SharedHost.persistence(address, of: opened)
+        do throws(SharedError) { try persistence.prepare() } catch { throw failure(error) }
+        do throws(StoreError) { return (persistence, try persistence.schema ?? .household) } catch {
+            throw failure(error, address)
         }
     }
 
@@ -151,7 +162,7 @@ struct SharedPushCommand: ParsableCommand {
     @OptionGroup var transfer: TransferOptions
 
     func run() throws {
-        try transfer.run { (local, shared, show) throws(StoreError) in
+        try transfer.run(isPull: false) { (local, shared, show) throws(StoreError) in
             try ItemTransfer.copy(from: local, to: shared, progress: show)
         }
     }
@@ -166,7 +177,7 @@ struct SharedPullCommand: ParsableCommand {
     @OptionGroup var transfer: TransferOptions
 
     func run() throws {
-        try transfer.run { (local, shared, show) throws(StoreError) in
+        try transfer.run(isPull: true) { (local, shared, show) throws(StoreError) in
             let copied = try ItemTransfer.copy(from: shared, to: local, progress: show)
             try local.saveChanges()
             return copied
@@ -183,14 +194,18 @@ struct TransferOptions: ParsableArguments {
     var url: String
 
     /// Opens both, copies, and reports the amount.
-    func run(_ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> ItemTransfer.Summary) throws {
+    func run(
+        isPull: Bool, _ copy: (ItemStore, ItemStore, (Int) -> Void) throws(StoreError) -> ItemTransfer.Summary
+    ) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
         let opened = try SharedArgument.open(container)
+        let (persistence, schema) = try SharedArgument.connect(address, opened)
+        try match(opened.container, schema, isPull: isPull, opened)
         var failures: [String: String] = [:]
         do throws(StoreError) {
-            let local = try ItemStore.open(ArchivePersistence(of: opened))
-            let shared = try ItemStore.open(SharedHost.persistence(address, of: opened))
+            let local = try ItemStore.open(ArchivePersistence(of: opened), schema: schema)
+            let shared = try ItemStore.open(persistence, schema: schema)
             for store in [local, shared] { store.attachments = opened.pictures }
             try shared.applyRemoteCommits()
             for notice in local.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
@@ -210,6 +225,40 @@ struct TransferOptions: ParsableArguments {
             CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
         }
         if !failures.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
+    }
+}
+
+extension TransferOptions {
+    /// Sees to it that the container's items have the fields of the collection's. A container that never had items gets
+    /// those of a collection that is pulled.
+    private func match(
+        _ container: ApplicationContainer, _ schema: ItemSchema, isPull: Bool, _ opened: OpenedContainer
+    ) throws {
+        let own = OwnFields.schema(of: container)
+        if own == schema { return }
+        guard own == .household else {
+            throw CommandFailure.exit(
+                .usage,
+                "the items of \(container.displayPath) have fields of their own, those of the collection "
+                    + "\(ItemSchema.household == schema ? "a household's" : schema.names.joined(separator: ", ")): "
+                    + (isPull
+                        ? "pull them into a new container"
+                        : "cubby shared init --own-fields makes a collection for them, under another name"))
+        }
+        guard schema == ItemSchema() else {
+            throw CommandFailure.exit(
+                .usage,
+                "the items of the collection have the fields \(schema.names.joined(separator: ", ")), which a Swift program "
+                    + "gave them: a container keeps those of a household, or declared ones alone")
+        }
+        guard isPull else {
+            throw CommandFailure.exit(
+                .usage,
+                "the items of \(container.displayPath) have the fields of a household, those of the collection fields of "
+                    + "their own: cubby shared init, without --own-fields, makes a collection for them, under another name"
+            )
+        }
+        try OwnFields.begin(opened)
     }
 }
 
@@ -250,7 +299,8 @@ struct SharedConflictsCommand: ParsableCommand {
         let address = try SharedArgument.address(url)
         let opened = try SharedArgument.open(container)
         do {
-            let store = try ItemStore.open(SharedHost.persistence(address, of: opened))
+            let (persistence, schema) = try SharedArgument.connect(address, opened)
+            let store = try ItemStore.open(persistence, schema: schema)
             store.attachments = opened.pictures
             if store.isConnected {
                 try store.applyRemoteCommits()

@@ -133,7 +133,28 @@ struct OwnFieldsTests {
         #expect(format == "2\n")
     }
 
-    @Test("a container with items of a household, one in memory and a shared collection are refused")
+    @Test("a file that declares nothing leaves the container as it was")
+    func takenBack() throws {
+        try program.scratch.write("return { { name = 'title', kind = 'strong' } }", to: "wrong.lua")
+        for name in ["missing.lua", "wrong.lua"] {
+            let output = try program("fields", "--only", program.scratch.file(name))
+            #expect(output.status != .exited(0) && !output.stderr.isEmpty, "\(output)")
+            #expect(!FileManager.default.fileExists(atPath: program.container + "/Library/format"))
+            #expect(try run("fields").contains("valueInDollars"))
+        }
+        #expect(try run("fields", "--only", file).contains("isbn"))
+        // One that is made so stays, whatever a later file has.
+        #expect(try program("fields", "--only", program.scratch.file("missing.lua")).status != .exited(0))
+        #expect(try run("fields").contains("isbn"))
+        try program.scratch.write("return {}", to: "none.lua")
+        #expect(
+            try !program(
+                "fields", "--container", program.scratch.file("bare"), "--only", program.scratch.file("none.lua")
+            )
+            .stdout.contains("valueInDollars"))
+    }
+
+    @Test("a container with items of a household and one in memory are refused")
     func refused() throws {
         #expect(try program("fields", "--only").status == .exited(64))
         _ = try run("-e", "items:createItem{ name = 'Lamp' }")

@@ -82,6 +82,54 @@ final class SharedCollectionTests {
         #expect(doctor.contains("PostgreSQL 1") && doctor.contains("home, 1,499 items"), "\(doctor)")
     }
 
+    @Test("items without a household's fields: made, declared, pushed, pulled, shared; other pairs are refused by name")
+    func ownFields() throws {
+        let books = server.url("books")
+        let made = try program("shared", "init", "--own-fields", books)
+        #expect(made.stdout.contains("made the collection books") && made.stdout.contains("cubby fields"))
+        try program.scratch.write(
+            "return { { name = 'title', kind = 'string', required = true }, { name = 'pages', kind = 'integer' } }",
+            to: "fields.lua")
+        let file = program.scratch.file("fields.lua")
+        func run(_ container: String, _ words: String...) throws -> ProcessOutput {
+            try program(["--container", program.scratch.file(container)] + words)
+        }
+        let denied = try program("fields", "--shared", books, "--only", file)
+        #expect(denied.status == .exited(64) && denied.stderr.contains("--own-fields"), "\(denied.stderr)")
+        // A host's own container has those of a household.
+        let declared = try program("fields", "--container", program.scratch.file("desk"), "--shared", books, file)
+        #expect(declared.status == .exited(0), "\(declared.stderr)")
+        let names = declared.stdout.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").first }
+        #expect(names == ["itemKey", "title", "pages"], "\(declared.stdout)")
+        #expect(
+            try run("desk", "--shared", books, "-e", "items:createItem{ itemKey = 'k', title = 'Dune' }").status
+                == .exited(0))
+        #expect(
+            try run("laptop", "--shared", books, "-e", "items[1].pages = 604 print(items[1], items[1].name)").stdout
+                == "Dune\tnil\n")
+        #expect(
+            try run("desk", "--shared", books, "-e", "print(items[1].pages, #items[1]:fields())").stdout == "604\t3\n")
+        #expect(try run("desk", "-e", "print(#items, items:createItem{}.valueInDollars)").stdout == "0\t0\n")
+        // From there into a container that never had items, and into another collection.
+        let copy = program.scratch.file("copy")
+        #expect(try program("shared", "pull", "--container", copy, books).stdout.hasPrefix("copied 1 item"))
+        #expect(try run("copy", "-e", "print(items[1], items[1].pages, #items[1]:fields())").stdout == "Dune\t604\t3\n")
+        let others = server.url("others")
+        #expect(try program("shared", "init", "--own-fields", others).status == .exited(0))
+        #expect(try program("shared", "push", "--container", copy, others).stdout.hasPrefix("copied 1 item"))
+        #expect(try program("shared", "status", others).stdout.contains("itemKey, and what is declared"))
+        for (words, advice) in [
+            (["push", "--container", copy, server.url()], "cubby shared init --own-fields"),
+            (["pull", "--container", copy, server.url()], "a new container"),
+            (["push", "--container", program.scratch.file("desk"), books], "without --own-fields"),
+            (["pull", "--container", program.scratch.file("desk"), books], "--only is for a new container"),
+        ] {
+            let output = try program(["shared"] + words)
+            #expect(output.status == .exited(64) && output.stderr.contains(advice), "\(words): \(output.stderr)")
+        }
+        #expect(try run("desk", "-e", "print(#items)").stdout == "1\n")
+    }
+
     @Test("transfers between accounts by four hosts at once: the sum stays")
     func bank() async throws {
         #expect(

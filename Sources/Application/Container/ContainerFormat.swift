@@ -38,6 +38,13 @@ package enum ContainerFormat {
         try AtomicFile.write(Array("\(ownFields)\n".utf8), to: PathText.join(container.path, file), using: layer)
     }
 
+    /// States no format, for a container that never had items.
+    ///
+    /// - Throws: `FileError`.
+    package static func unsetOwnFields(_ container: ApplicationContainer) throws(FileError) {
+        try BeneathFileLayer(container.path).remove(PathText.join(container.path, file))
+    }
+
     /// The stated format; nil if none is stated.
     private static func stated(in container: ApplicationContainer) throws(FileError) -> String? {
         let path = PathText.join(container.path, file)

@@ -90,6 +90,54 @@ public struct ItemSchema: Sendable, Hashable {
     }
 }
 
+/// The fields' form in records: an array of dictionaries in order. It has no names in archives.
+extension ItemSchema {
+    /// The value of a record; an empty array without fields.
+    package var record: PropertyListValue { .array(fields.map { .fields($0.record) }) }
+
+    /// Reads a record. Its bytes are not trusted.
+    ///
+    /// - Throws: `corruptJournal` for another value; `newerFormat` for a field that this program does not know.
+    package init(record: PropertyListValue) throws(StoreError) {
+        guard case .array(let elements) = record else {
+            throw StoreError(.corruptJournal, "the fields of the items are none")
+        }
+        var fields: [Field] = []
+        for element in elements { fields.append(try Field(record: element)) }
+        self.init(fields)
+    }
+}
+
+extension ItemSchema.Field {
+    fileprivate var record: PropertyListFields {
+        var record: PropertyListFields = ["name": .string(name), "kind": .string("\(kind.kind)")]
+        record["initial"] = initial
+        if isStamped { record["stamped"] = .boolean(true) }
+        return record
+    }
+
+    fileprivate init(record: PropertyListValue) throws(StoreError) {
+        guard let record = record.fields, case .string(let name)? = record["name"],
+            case .string(let kind)? = record["kind"], (try? FieldValidation.checkName(name)) != nil
+        else { throw StoreError(.corruptJournal, "a field of the items is none") }
+        var field: ItemSchema.Field?
+        switch (kind, record["initial"]) {
+        case ("text", nil): field = .text(name, isOptional: true)
+        case ("text", _): field = .text(name)
+        case ("integer", .integer(let initial)?): field = .integer(name, initial: initial)
+        case ("date", _): field = .date(name, isStamped: record["stamped"] == .boolean(true))
+        default: break
+        }
+        // What this program would not write is of a newer one.
+        guard let field, field.record == record else {
+            throw StoreError(
+                .newerFormat, "the field \(name) of the items has what this program does not know: a newer one wrote it"
+            )
+        }
+        self = field
+    }
+}
+
 extension ItemSchema {
     /// The number of the items' key.
     package var keyField: ItemField { ItemField(rawValue: UInt32(fields.count)) }

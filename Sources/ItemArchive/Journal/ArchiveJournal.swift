@@ -56,7 +56,7 @@ struct ArchiveJournal {
             return raised
         }
         var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
-        header.version = inherited.isEmpty ? version : JournalHeader.latestVersion
+        header.version = inherited.isEmpty ? version : JournalHeader.declaringVersion
         let declared = JournalRecord.declarations(
             inherited, sequence: nextSequence, identifier: header.identifier)
         let created = try JournalWriter.create(
@@ -135,7 +135,7 @@ struct ArchiveJournal {
         try folder.layer.syncDirectory(folder.path)
         if writer != nil || next.count > 0 || !declarations.isEmpty {
             var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
-            header.version = declarations.isEmpty ? next.version : JournalHeader.latestVersion
+            header.version = declarations.isEmpty ? next.version : JournalHeader.declaringVersion
             let declared = JournalRecord.declarations(
                 declarations, sequence: next.firstSequence, identifier: next.identifier)
             let created = try JournalWriter.create(

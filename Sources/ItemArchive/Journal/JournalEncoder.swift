@@ -51,7 +51,7 @@ package struct JournalEncoder {
 
     /// The version of journals that the changes so far need.
     private var version: UInt16 {
-        if declares { return JournalHeader.latestVersion }
+        if declares { return JournalHeader.declaringVersion }
         return carries || writer.hasLatestKinds ? JournalHeader.carryingVersion : JournalHeader.usualVersion
     }
 

@@ -5,8 +5,11 @@ import Files
 package struct JournalHeader: Sendable, Hashable {
     /// The header's size in bytes.
     package static let length = 64
-    /// The newest format version that this code reads and writes: its records may declare fields.
-    package static let latestVersion: UInt16 = 4
+    /// The newest format version that this code reads and writes: in a host's files of a shared collection whose items
+    /// have not the fields of a household.
+    package static let latestVersion: UInt16 = 5
+    /// The version of journals whose records may declare fields.
+    package static let declaringVersion: UInt16 = 4
     /// The version of journals without declarations, whose records may have values of other kinds than their fields',
     /// texts that are not Unicode and dictionaries with keys of any kind.
     package static let carryingVersion: UInt16 = 3

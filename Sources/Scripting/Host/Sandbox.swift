@@ -25,6 +25,8 @@ package struct Sandbox {
     let programs: ProgramStarter
     /// Stores the items.
     let persistence: any ItemPersistence
+    /// The fields of the items: those of the container's, or of the shared collection's.
+    let schema: ItemSchema
     /// Waits for the server of a shared collection.
     let waiter = LoopWaiter()
     let service: ServiceManager
@@ -61,9 +63,11 @@ package struct Sandbox {
             additional.connectedPorts = shared.ports
             hostPorts = shared.ports
             persistence = shared
+            schema = try shared.schema ?? .household
         } else {
             persistence = try options.persistence(opened)
             hostPorts = []
+            schema = options.schema
         }
         if !grants.isEmpty {
             additional.add(.connections)

@@ -28,7 +28,7 @@ package struct Stores {
         restoration = RestorationArchive(
             folder: container.applicationSupport, version: options.applicationVersion, isReadOnly: isReadOnly,
             using: files)
-        items = try ItemStore.open(sandbox.persistence, schema: options.schema, durability: options.durability)
+        items = try ItemStore.open(sandbox.persistence, schema: sandbox.schema, durability: options.durability)
         itemPreferences = Defaults(folder: container.preferences, domain: "items", using: files)
         images = ImageStore(
             directory: container.documents, caches: container.caches, outgoing: container.outgoingImages, using: files,

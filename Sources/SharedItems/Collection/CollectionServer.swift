@@ -164,7 +164,7 @@ final class CollectionServer {
     func askForDeclarations() throws(StoreError) -> Bool {
         if collection?.keepsDeclarations == true { return true }
         guard let connection, connection.isOpen, !isAsking else { return false }
-        let keeps = try asking { () throws(PostgresError) in try SharedCollection.keepsDeclarations(connection) }
+        let keeps = try asking { () throws(PostgresError) in try SharedTables(connection).keepDeclarations }
         collection?.keepsDeclarations = keeps
         return keeps
     }

@@ -28,6 +28,8 @@ struct SharedCollection {
     let server: ServerIdentity
     /// Whether its tables have declarations of fields; those of an older program do not.
     var keepsDeclarations = false
+    /// The record of the fields of its items; nil for those of a household. See ``SharedFields``.
+    var fields: [UInt8]?
 }
 
 extension SharedCollection {
@@ -37,22 +39,20 @@ extension SharedCollection {
     init(
         _ connection: PostgresConnection, _ address: SharedAddress, host: [UInt8], hostName: String, revision: UInt64
     ) throws(PostgresError) {
-        let columns =
-            "select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline, "
-            + "(select max(f.version) from cubby.format f) from cubby.hello($1, $2, $3, $4"
         let parameters: [PostgresValue] = [
             .text(address.collection), .uuid(host), .text(hostName), .int8(Int64(clamping: revision)),
         ]
         let rows: PostgresResult
         do throws(PostgresError) {
-            rows = try connection.run(columns + ", 1) h", parameters)
+            rows = try connection.run(Self.hello(.latest), parameters)
             keepsDeclarations = true
         } catch {
             guard case .server(let code) = error.kind, code.hasPrefix("42") || code.hasPrefix("3F") else { throw error }
             try SharedSchema.check(connection, address)
-            if try Self.keepsDeclarations(connection) { throw error }
-            rows = try connection.run(columns + ") h", parameters)
-            keepsDeclarations = false
+            let tables = try SharedTables(connection)
+            if tables == .latest { throw error }
+            rows = try connection.run(Self.hello(tables), parameters)
+            keepsDeclarations = tables.keepDeclarations
         }
         try SharedSchema.check(format: try rows.integer(0, 7))
         number = Int32(clamping: try rows.number(0, 0))
@@ -63,11 +63,16 @@ extension SharedCollection {
         lineage = try rows.bytes(0, 4)
         knownRevision = revision
         server = ServerIdentity(system: try rows.number(0, 5), timeline: try rows.number(0, 6))
+        fields = try rows.bytes(0, 8)
     }
 
-    /// Whether the database has the table of declarations, which `migrate` adds to those of an older program.
-    static func keepsDeclarations(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
-        try connection.run("select to_regclass('cubby.declaration') is not null").bytes(0, 0) == [1]
+    /// The query by which a host introduces itself, for what the tables have.
+    private static func hello(_ tables: SharedTables) -> String {
+        let fields =
+            tables.keepFields ? "(select c.fields from cubby.collection c where c.id = h.id)" : "null::bytea"
+        return "select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline, "
+            + "(select max(f.version) from cubby.format f), \(fields) "
+            + "from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
     }
 
     /// Checks whether a host that knows a collection can continue with this one.

@@ -27,7 +27,8 @@ package final class SharedLog {
     }
 
     private let address: SharedAddress
-    private let schema: ItemSchema
+    /// The fields of every item: those that the collection has, if it says them.
+    private var schema: ItemSchema
     private let waiter: any PostgresWaiter
     private var connection: PostgresConnection?
     /// The collection's number in the tables.
@@ -46,7 +47,7 @@ package final class SharedLog {
     /// - Parameters:
     ///   - address: the collection's address.
     ///   - revision: the commit before the first one to take; nil for the beginning of the log.
-    ///   - schema: the fields of every item.
+    ///   - schema: the fields of every item, for a collection that does not say others.
     ///   - waiter: waits for the socket.
     /// - Throws: ``SharedError``: `unusable` when the log lacks the next commit.
     package init(
@@ -165,8 +166,9 @@ package final class SharedLog {
         try SharedSchema.checkServer(connection)
         guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
         try SharedSchema.checkFormat(connection)
+        let fields = try SharedTables(connection).keepFields ? "fields" : "null::bytea"
         let rows = try connection.run(
-            "select id, floor, epoch from cubby.collection where name = $1", [.text(address.collection)])
+            "select id, floor, epoch, \(fields) from cubby.collection where name = $1", [.text(address.collection)])
         guard rows.rowCount == 1, let found = try rows.bytes(0, 2) else {
             throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
         }
@@ -178,6 +180,7 @@ package final class SharedLog {
         }
         (number, epoch) = (Int32(clamping: try rows.number(0, 0)), found)
         floor = try rows.revision(0, 1)
+        if let own = try SharedFields.schema(ofCollection: rows.bytes(0, 3)) { schema = own }
         try connection.runScript("listen \(SharedCollection.channel(of: found))")
         self.connection = connection
         return connection

@@ -11,15 +11,20 @@ extension SharedPersistence {
         openFolder()
         var failure: StoreError?
         do throws(StoreError) { try server.connectToLoad() } catch { failure = error }
+        let schema = loader.store.schema
+        if failure == nil { try checkFields(server.collection, schema) }
         settleFolder()
         report.notices += folderNotices
         defer { peeked = nil }
+        queue?.hasOwnFields = SharedFields.record(of: schema) != nil
         try readQueue(&report)
         var cached = readCache(&report)
         if let failure {
             guard failure.code == .disconnected || (failure.cause as? PostgresError)?.kind == .formerPrimary,
-                let found = cached, (try? load(found, into: loader, &report)) != nil
+                let found = cached
             else { throw failure }
+            try checkFields(found.collection, schema)
+            guard (try? load(found, into: loader, &report)) != nil else { throw failure }
             // What is found later has to be the same collection.
             server.assume(found.collection)
             report.notices.append(

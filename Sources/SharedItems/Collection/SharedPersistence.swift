@@ -148,7 +148,7 @@ extension SharedPersistence {
     /// The socket to watch for notifications; nil without a connection.
     package var descriptor: Int32? { server.connection?.descriptor }
 
-    /// Connects ahead of ``load(into:)``, before the sandbox is closed.
+    /// Connects ahead of ``load(into:)``, before the sandbox is closed. Without the server the cache is read.
     ///
     /// - Throws: ``SharedError``.
     package func prepare() throws(SharedError) {

@@ -20,6 +20,8 @@ final class CommitQueue {
     let path: String
     private let layer: any FileLayer
     private var writer: JournalWriter?
+    /// Whether the items have other fields than a household's, by whose places commits have their values.
+    var hasOwnFields = false
     private(set) var waiting: [QueuedCommit] = []
     private(set) var conflicts: [QueuedCommit] = []
 
@@ -170,7 +172,8 @@ final class CommitQueue {
     private func newFile(durable: Bool) throws(FileError) -> JournalWriter {
         try layer.makeDirectories(PathText.parent(of: path))
         var source = SystemRandomNumberGenerator()
-        let header = JournalHeader(archive: .none, identifier: source.next(), firstSequence: 1)
+        var header = JournalHeader(archive: .none, identifier: source.next(), firstSequence: 1)
+        if hasOwnFields { header.version = JournalHeader.latestVersion }
         return try JournalWriter.create(path, header, nextSequence: 1, durable: durable, using: layer)
     }
 

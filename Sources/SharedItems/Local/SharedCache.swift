@@ -4,10 +4,10 @@ import ItemArchive
 
 /// A host's copy of a collection between two runs: all items as of one revision, and the commits since.
 ///
-/// It is one file in the format of a journal. The first record has the revision and the number of the items; the next
-/// ones have the items in pieces; each later one is a commit. A commit of this host can precede earlier remote ones.
-/// Only the duration of the next start depends on the file: a write error ends the cache until the next save, and an
-/// unreadable cache is fetched again.
+/// It is one file in the format of a journal. The first record has the revision and the number of the items, and their
+/// fields if they are not a household's; the next ones have the items in pieces; each later one is a commit. A commit
+/// of this host can precede earlier remote ones. Only the duration of the next start depends on the file: a write error
+/// ends the cache until the next save, and an unreadable cache is fetched again.
 final class SharedCache {
     let path: String
     let layer: any FileLayer
@@ -214,10 +214,12 @@ struct CachedCollection {
             let lineage = Lineage(
                 revision: try reader.fixed(UInt64.self),
                 identifier: [UInt8](try reader.piece(try reader.varint())))
-            let known = SharedCollection(
+            var known = SharedCollection(
                 number: 0, head: lineage.revision, floor: 0, epoch: epoch, lineage: nil,
                 server: ServerIdentity(system: try reader.fixed(Int64.self), timeline: try reader.fixed(Int64.self)))
-            return (known, lineage, Int(clamping: try reader.varint()))
+            let count = Int(clamping: try reader.varint())
+            if !reader.isAtEnd { known.fields = [UInt8](try reader.piece(try reader.varint())) }
+            return (known, lineage, count)
         }
         var later: [UInt64: LoggedCommit] = [:]
         for record in scan.records.dropFirst() {

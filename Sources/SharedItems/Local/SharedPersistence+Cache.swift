@@ -169,7 +169,8 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         var header = JournalHeader(
             archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
         if snapshot.hasMisfits { header.version = JournalHeader.carryingVersion }
-        if !snapshot.declarations.isEmpty { header.version = JournalHeader.latestVersion }
+        if !snapshot.declarations.isEmpty { header.version = JournalHeader.declaringVersion }
+        if collection.fields != nil { header.version = JournalHeader.latestVersion }
         self.header = header
     }
 
@@ -191,6 +192,7 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
         head.fixed(collection.server.system)
         head.fixed(collection.server.timeline)
         head.varint(UInt64(snapshot.count))
+        if let fields = collection.fields { head.piece(fields) }
         try add(&head, to: output)
         let declared = JournalRecord.declarations(
             snapshot.declarations, sequence: sequence, identifier: header.identifier)

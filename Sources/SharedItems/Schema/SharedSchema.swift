@@ -1,3 +1,5 @@
+public import ColumnEngine
+
 /// The tables and functions of shared collections in a database, as made and changed by their owner.
 public enum SharedSchema {
     /// The format that this program creates and uses.
@@ -15,9 +17,15 @@ public enum SharedSchema {
 
     /// Creates the tables, the functions and the collection that an address names, unless they exist.
     ///
-    /// - Throws: ``SharedError``.
+    /// - Parameters:
+    ///   - address: the collection's address.
+    ///   - schema: the fields of its items, which stay; those of a household if nil.
+    /// - Returns: what was made.
+    /// - Throws: ``SharedError``, also for a collection that exists and whose items have other fields than the given.
     @discardableResult
-    public static func initialize(_ address: SharedAddress) throws(SharedError) -> Outcome {
+    public static func initialize(
+        _ address: SharedAddress, schema: ItemSchema? = nil
+    ) throws(SharedError) -> Outcome {
         try asOwner(address) { (connection) throws(PostgresError) in
             var outcome = Outcome()
             try checkServer(connection)
@@ -28,10 +36,25 @@ public enum SharedSchema {
                 outcome.madeSchema = true
             }
             try checkFormat(connection)
+            let fields = schema.flatMap(SharedFields.record)
+            if fields != nil, try !SharedTables(connection).keepFields {
+                throw PostgresError(
+                    .unusable,
+                    "the tables, of an older program, have no collections whose items have fields of their own: "
+                        + "cubby shared migrate '\(address.description)' comes before")
+            }
             let made = try connection.run(
-                "insert into cubby.collection (name) values ($1) on conflict do nothing returning id",
-                [.text(address.collection)])
+                "insert into cubby.collection (name\(fields == nil ? "" : ", fields")) "
+                    + "values ($1\(fields == nil ? "" : ", $2")) on conflict do nothing returning id",
+                [.text(address.collection)] + (fields.map { [.bytes($0)] } ?? []))
             outcome.madeCollection = made.rowCount > 0
+            if !outcome.madeCollection, let schema {
+                let found = try SharedFields.found(in: address.collection, connection)
+                if let difference = SharedFields.difference(found, schema) {
+                    throw PostgresError(
+                        .unusable, "the collection \(address.collection) is there already, and \(difference)")
+                }
+            }
             return outcome
         }
     }
@@ -48,6 +71,15 @@ public enum SharedSchema {
             guard found <= format else { throw newerFormat(found) }
             try connection.runScript(text(PackageResources.functions_sql))
             return Int(found)
+        }
+    }
+
+    /// The fields of the items of the collection that an address names; nil for those of a household.
+    ///
+    /// - Throws: ``SharedError``.
+    package static func items(of address: SharedAddress) throws(SharedError) -> ItemSchema? {
+        try asOwner(address) { (connection) throws(PostgresError) in
+            try SharedFields.schema(ofCollection: SharedFields.found(in: address.collection, connection))
         }
     }
 

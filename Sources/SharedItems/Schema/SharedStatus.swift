@@ -1,3 +1,5 @@
+import ColumnEngine
+
 /// The server's state of a collection, as lines for users.
 package struct SharedStatus: Sendable {
     /// Names and their values, in order; a value without a name continues the previous one.
@@ -29,7 +31,7 @@ package struct SharedStatus: Sendable {
             throw SharedSchema.missingSchema(address)
         }
         pairs.append(("format", "\(format)"))
-        if try !SharedCollection.keepsDeclarations(connection) {
+        if try !SharedTables(connection).keepDeclarations {
             advice.append(
                 "The tables are of an older program, and keep no declarations of fields: cubby shared migrate adds them."
             )
@@ -43,6 +45,10 @@ package struct SharedStatus: Sendable {
         }
         let count = Int(clamping: try collection.number(0, 3))
         pairs.append(("collection", "\(address.collection), \(count.counted("item"))"))
+        if let record = try SharedFields.found(in: address.collection, connection) {
+            let names = (try? SharedFields.schema(record).fields.map(\.name)) ?? []
+            pairs.append(("fields", (names + ["itemKey"]).joined(separator: ", ") + ", and what is declared"))
+        }
         let head = try collection.number(0, 1)
         let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in
             bytes.map { String(decoding: $0, as: UTF8.self) }

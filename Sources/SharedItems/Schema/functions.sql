@@ -5,6 +5,10 @@
 -- The revision of the last declaration of fields. A host that has not seen it checked its commit against another one.
 alter table cubby.collection add column if not exists declared bigint not null default 0;
 
+-- The fields that every item of the collection has, if they are not a household's: a value in the encoding of the records, with a
+-- checksum. Records have the values by the fields' places: they are determined when the collection is made, and stay.
+alter table cubby.collection add column if not exists fields bytea;
+
 -- What is declared of a collection's fields: a value in the encoding of the records, with a checksum; empty for nothing. It is
 -- apart from the collection's row, which each commit writes anew.
 create table if not exists cubby.declaration (
@@ -27,7 +31,7 @@ end $$;
 --
 -- in_revision        the latest revision that it knows
 -- lineage            of that revision; null when the log has none
--- in_level            what the host knows of: 1 declarations of fields
+-- in_level            what the host knows of: 1 declarations of fields, 2 items with other fields than a household's
 -- system, timeline   the server's identity, which its standbys share, and how often one of them was promoted; 0 where the
 --                    server does not say it
 create or replace function cubby.hello(
@@ -40,6 +44,11 @@ begin
         from cubby.collection c where c.name = in_name;
     if not found then
         raise exception 'there is no collection "%"', in_name using errcode = 'CB001';
+    end if;
+    if in_level < 2 and exists (
+            select from cubby.collection c where c.id = hello.id and c.fields is not null) then
+        raise exception 'the items of the collection have fields of their own, and this host''s program does not know of that: '
+            'install a newer cubby' using errcode = 'CB003';
     end if;
     select l.lineage into lineage from cubby.log l where l.collection = id and l.revision = in_revision;
     begin

@@ -38,7 +38,7 @@ struct DeclarationRecordTests {
         try store.declare([price])
         try store.commit()
         // An older program refuses the journal.
-        #expect(try version() == UInt8(JournalHeader.latestVersion))
+        #expect(try version() == UInt8(JournalHeader.declaringVersion))
         let archive = try {
             try store.saveChanges(); return try folder.read(folder.archive)
         }()
