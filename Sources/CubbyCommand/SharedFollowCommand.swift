@@ -44,7 +44,8 @@ struct SharedFollowCommand: ParsableCommand {
                     let commits = try log.next()
                     retries.end()
                     for commit in commits { try write(commit) }
-                    guard (try? StandardStream.output.flush()) != nil else { return }
+                    // The stream counts what was lost, for the status.
+                    do throws(FileError) { try StandardStream.output.flush() } catch { return }
                     if !commits.isEmpty { continue }
                     if noWait { return }
                     // A notification can be lost: after a minute the log is read all the same.
