@@ -30,7 +30,7 @@ struct SharedLogTests {
         try store.commit()
         try store.item(forKey: "k")?.setName("jar")
         try store.item(forKey: "k")?.setValue(nil, forField: "height")
-        try store.moveItem(#require(store.item(forKey: "l")), to: 0)
+        try store.moveItem(from: 1, to: 0)
         try store.commit()
         try store.removeItem(#require(store.item(forKey: "l")))
         try store.commit()
@@ -59,7 +59,8 @@ struct SharedLogTests {
         let address = try cluster.newCollection("exact")
         let store = try ItemStore.open(SharedPersistence(address, hostName: "desk\n\u{1}"))
         let values: PropertyListFields = [
-            "data": .data([0, 255]), "date": .date(PropertyListDate(0.25)), "nan": .real(.nan),
+            "data": .data([0, 255]), "date": .date(PropertyListDate(secondsSinceReferenceDate: 0.25)),
+            "nan": .real(.nan),
             "inf": .real(-.infinity),
             "zero": .string("a\0b\nc"), "nested": .array([.fields(["$date": .string("no date")]), .null]),
         ]
@@ -72,8 +73,8 @@ struct SharedLogTests {
             ((try line(commit)["changes"] as? [NSDictionary])?.first?["fields"]) as? [String: Any])
         // The reader of lossless JSON gives the same values.
         let json = try JSONSerialization.data(withJSONObject: fields)
-        let reader = try json.withUnsafeBytes { try BinaryPropertyListReader(json: $0) }
-        let read = try #require(try reader.propertyList().fields)
+        let value = try json.withUnsafeBytes { try BinaryPropertyListReader(json: $0).value() }
+        let read = try #require(value.fields)
         for (name, value) in values { #expect(read[name] == value, "\(name)") }
     }
 

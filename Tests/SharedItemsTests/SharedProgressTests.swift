@@ -189,7 +189,7 @@ struct SharedProgressTests {
         }
         try desk.item(forKey: "busy")?.setName("unknown")
         let error = #expect(throws: StoreError.self) { try desk.commit() }
-        canceller.join()
+        _ = canceller.join()
         #expect(error?.code == .disconnected && error?.message.contains("gave up to wait for its standbys") == true)
         #expect(desk.isReadOnly && desk.hasUncommittedChanges)
         try owner.runScript("alter system reset synchronous_standby_names")
