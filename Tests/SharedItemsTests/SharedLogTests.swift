@@ -95,7 +95,7 @@ struct SharedLogTests {
         #expect(try log.next().map(\.revision) == [6])
         // A lost connection is made anew.
         try cluster.connect().runScript(
-            "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' or query like '%cubby.log%'"
+            "select pg_terminate_backend(pid) from pg_stat_activity where query like '%to_char(l.at%' and pid <> pg_backend_pid()"
         )
         try store.update()
         try store.createItem(ItemFields(name: "later"))

@@ -110,6 +110,7 @@ extension SharedPersistence {
 
     // MARK: Writing
 
+    /// Asked before the folder of the collection is known.
     package var keepsDocument: Bool { folders != nil }
     package var hasArchive: Bool { cache?.exists ?? false }
     package var archivePath: String? { nil }
@@ -117,7 +118,8 @@ extension SharedPersistence {
 
     /// False while the items match no revision: commits are queued, or an own one follows missing ones of others.
     package var canReplace: Bool {
-        !opensReadOnly && server.collection != nil && inDoubt == nil && server.log.localRevisions.isEmpty
+        !opensReadOnly && cache != nil && server.collection != nil && inDoubt == nil
+            && server.log.localRevisions.isEmpty
             && !hasPendingCommits
     }
 
