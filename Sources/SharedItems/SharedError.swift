@@ -21,7 +21,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
