@@ -2,6 +2,8 @@
 struct ChangeLog {
     /// Oldest first.
     private(set) var changes: [Change] = []
+    /// The amounts of logged increments, also of those that can be undone.
+    var increments = IncrementCodes()
     /// Whether an item was removed since the last commit.
     private(set) var hasRemovals = false
     /// The ends of the groups that undo reverts one by one.
@@ -174,9 +176,13 @@ extension ColumnStore {
     ///
     /// - Returns: its changes, oldest first; they are reverted if it throws.
     package func apart(_ body: () throws(StoreError) -> Void) throws(StoreError) -> [Change] {
-        let own = log
+        var own = log
         log = ChangeLog()
-        defer { log = own }
+        swap(&log.increments, &own.increments)
+        defer {
+            swap(&log.increments, &own.increments)
+            log = own
+        }
         do throws(StoreError) { try body() } catch {
             _ = rollBack(to: 0)
             throw error

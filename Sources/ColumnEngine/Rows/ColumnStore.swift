@@ -18,8 +18,6 @@ package final class ColumnStore {
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
     /// The changes since the last successful commit.
     @exclusivity(unchecked) var log = ChangeLog()
-    /// The amounts of logged increments, also of those that can be undone.
-    @exclusivity(unchecked) var increments = IncrementCodes()
     @exclusivity(unchecked) private var reads = ReadSet()
     @exclusivity(unchecked) private var iterations = RowIterations()
     @exclusivity(unchecked) package var questions = QuestionRecord()

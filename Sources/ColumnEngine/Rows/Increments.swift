@@ -142,12 +142,13 @@ extension ColumnStore {
         let old = table.cell(row, field)
         setStored(row, field, cell)
         log.didChange()
-        if !log.recordIncrement(row, field, old, increments.code(amount)) { discard(old, of: field) }
+        let code = log.increments.code(amount)
+        if !log.recordIncrement(row, field, old, code) { discard(old, of: field) }
     }
 
     /// The amount by which a change incremented its field; nil for other changes.
     package func increment(of change: Change) -> PropertyListValue? {
-        change.kind == .set ? increments.amount(change.position) : nil
+        change.kind == .set ? log.increments.amount(change.position) : nil
     }
 
     /// Makes the log's increments once more, of fields that another host's commit has set meanwhile: it came first.

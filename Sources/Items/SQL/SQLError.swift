@@ -38,3 +38,61 @@ public struct SQLError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 }
+
+/// What a misspelt name or word of a statement is near to.
+struct SQLHint {
+    private let sql: ItemSQL
+    /// The statement before the place of the error.
+    private let before: ArraySlice<UInt8>
+
+    init(_ sql: ItemSQL, _ before: ArraySlice<UInt8>) { (self.sql, self.before) = (sql, before) }
+
+    /// The end of a message of SQLite; empty without a hint.
+    func text(for message: String) -> String {
+        func name(_ prefix: String) -> String? {
+            message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
+        }
+        if let column = name("no such column: ") { return ofColumn(column) }
+        if let function = name("no such function: ") {
+            if SQLFileCalls.names.contains(function.lowercased()) {
+                return ": \(function)(…) is a table, after FROM or JOIN"
+            }
+            return NearestNames.hint(for: function, among: sql.names.functions)
+        }
+        if let table = name("no such table: ") {
+            let names = sql.names
+            let hint = NearestNames.hint(for: table, among: names.tables.keys.sorted() + names.databases)
+            return hint.isEmpty && !table.contains(".")
+                ? ": items, csv('path'), and the tables of databases that sql.attach has attached" : hint
+        }
+        if let word = name("near \""), message.hasSuffix("\": syntax error") {
+            return ofWord(String(word.dropLast("\": syntax error".count)))
+        }
+        return ""
+    }
+
+    private func ofColumn(_ column: String) -> String {
+        let last = column.split(separator: ".").last.map(String.init) ?? column
+        if sql.leftOutColumns.contains(where: { $0 == last }) {
+            return ": the items have more fields than SQLite has columns"
+        }
+        let hint = NearestNames.hint(for: last, among: sql.columnNames)
+        return hint.isEmpty ? ": items:declare makes a new field" : hint
+    }
+
+    private func ofWord(_ word: String) -> String {
+        let hint = NearestNames.hint(for: word.lowercased(), among: Self.keywords)
+        if !hint.isEmpty { return hint }
+        // A misspelt word was taken for the name of what stands before it: `name form items`.
+        let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
+        let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
+        let former = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
+        return Self.keywords.contains(former) ? "" : NearestNames.hint(for: former, among: Self.keywords)
+    }
+
+    /// The words between the parts of a statement, whose spelling the grammar depends on.
+    private static let keywords = [
+        "between", "delete", "distinct", "explain", "from", "group", "having", "inner", "insert", "into", "join",
+        "left", "limit", "offset", "order", "outer", "select", "union", "update", "using", "values", "where", "with",
+    ]
+}

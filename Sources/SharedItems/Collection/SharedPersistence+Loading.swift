@@ -14,8 +14,8 @@ extension SharedPersistence {
         let schema = loader.store.schema
         if failure == nil { try checkFields(server.collection, schema) }
         settleFolder()
-        report.notices += folderNotices
-        defer { peeked = nil }
+        report.notices += local.notices
+        defer { local.peeked = nil }
         queue?.hasOwnFields = SharedFields.record(of: schema) != nil
         try readQueue(&report)
         var cached = readCache(&report)

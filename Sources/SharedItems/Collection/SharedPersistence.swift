@@ -11,24 +11,13 @@ import PropertyList
 public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The collection's address.
     public let address: SharedAddress
-    /// The host's name for other hosts.
-    package let hostName: String
     /// Whether commits are queued while the server does not answer.
     package let keepsCommits: Bool
     let opensReadOnly: Bool
 
     let server: CollectionServer
-    /// The container's folders of collections; nil without a container.
-    let folders: CollectionFolders?
-    /// This collection's folder, with its cache and its queue, once it is known; nil without one.
-    var folder: CollectionFolder?
-    var cache: SharedCache?
-    /// Commits queued for the server or to be settled.
-    var queue: CommitQueue?
-    /// The content of the cache, until it is loaded.
-    var peeked: CachedCollection?
-    /// What the user has to know of the folder.
-    var folderNotices: [String] = []
+    /// What the container has of the collection.
+    var local: LocalCopy
     var places = ItemPlaces()
     /// Whether the store has its items, from the server or from the cache.
     var isLoaded = false
@@ -73,9 +62,8 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     ) {
         opensReadOnly = isReadOnly
         self.keepsCommits = keepsCommits && folder != nil && !isReadOnly
-        folders = folder.map { CollectionFolders(root: $0, layer: layer) }
+        local = LocalCopy(folders: folder.map { CollectionFolders(root: $0, layer: layer) })
         self.address = address
-        self.hostName = hostName
         server = CollectionServer(
             address, host: host ?? Self.newIdentifier(), hostName: hostName, timeLimit: timeLimit / .seconds(1),
             waiter: waiter)
@@ -131,6 +119,15 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         var source = SystemRandomNumberGenerator()
         return withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
     }
+}
+
+/// What the container has of the collection.
+extension SharedPersistence {
+    /// The host's name for other hosts.
+    package var hostName: String { server.hostName }
+    var folder: CollectionFolder? { local.folder }
+    var cache: SharedCache? { local.cache }
+    var queue: CommitQueue? { local.queue }
 }
 
 /// The server, and the ports and files that a host's sandbox must leave accessible for it.

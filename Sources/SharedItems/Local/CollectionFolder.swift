@@ -147,29 +147,44 @@ struct CollectionFolders {
     }
 }
 
+/// What a container has of a collection: its folder, once that is known, with the copy of the items and the queue.
+struct LocalCopy {
+    /// The container's folders of collections; nil without a container.
+    let folders: CollectionFolders?
+    /// This collection's folder; nil until it is known, and without a container.
+    var folder: CollectionFolder?
+    var cache: SharedCache?
+    /// Commits queued for the server or to be settled.
+    var queue: CommitQueue?
+    /// The content of the cache, until it is loaded.
+    var peeked: CachedCollection?
+    /// What the user has to know of the folder.
+    var notices: [String] = []
+}
+
 /// The folder that this host uses.
 extension SharedPersistence {
     /// Finds the folder by the address, and with it what the host knows of the collection: before the server is asked.
     func openFolder() {
-        guard folder == nil, let found = folders?.folder(of: address) else { return }
+        guard folder == nil, let found = local.folders?.folder(of: address) else { return }
         use(found)
     }
 
     private func use(_ found: CollectionFolder) {
-        guard let folders else { return }
-        folder = found
-        cache = SharedCache(found.cachePath, using: folders.layer)
-        queue = CommitQueue(found.queuePath, using: folders.layer)
+        guard let folders = local.folders else { return }
+        local.folder = found
+        local.cache = SharedCache(found.cachePath, using: folders.layer)
+        local.queue = CommitQueue(found.queuePath, using: folders.layer)
         if found.server != ServerIdentity() { server.former = found.server }
         // The server says whether it has the same commits up to this one. An unreadable copy is reported when it is loaded.
-        peeked = (try? cache?.read()) ?? nil
-        server.log.begin(knowing: peeked?.newest ?? Lineage())
+        local.peeked = (try? cache?.read()) ?? nil
+        server.log.begin(knowing: local.peeked?.newest ?? Lineage())
     }
 
     /// Uses the folder of the collection that the server has, and remembers the address and the server. Nothing happens
     /// without a connection.
     func settleFolder() {
-        guard let folders, let collection = server.collection, isConnected else { return }
+        guard let folders = local.folders, let collection = server.collection, isConnected else { return }
         if folder?.epoch != collection.epoch {
             if let other = folders.folder(ofEpoch: collection.epoch) {
                 use(other)
@@ -179,16 +194,16 @@ extension SharedPersistence {
         }
         guard var settled = folder else { return }
         if settled.epoch == collection.epoch, let other = settled.addresses.last, !settled.isKnown(by: address) {
-            folderNotices.append(
+            local.notices.append(
                 "this is the collection that this container knows as \(other): its items and queue are used")
         }
         settled.epoch = collection.epoch
         if collection.server.system != 0 { settled.server = collection.server }
         settled.remember(address)
         guard settled != folder, !opensReadOnly else { return }
-        folder = settled
+        local.folder = settled
         do throws(FileError) { try settled.write(using: folders.layer) } catch {
-            folderNotices.append(
+            local.notices.append(
                 "what is here of the collection cannot be marked as its (\(error.message)): a start by another address "
                     + "does not find it")
         }

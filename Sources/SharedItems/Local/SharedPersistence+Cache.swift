@@ -14,7 +14,7 @@ extension SharedPersistence {
     /// The content of the cache; nil if none is usable.
     func readCache(_ report: inout ItemLoadReport) -> CachedCollection? {
         guard let cache else { return nil }
-        if let peeked { return peeked }
+        if let peeked = local.peeked { return peeked }
         do throws(StoreError) { return try cache.read() } catch {
             quarantineCache(error.message, &report)
             return nil
@@ -111,7 +111,7 @@ extension SharedPersistence {
     // MARK: Writing
 
     /// Asked before the folder of the collection is known.
-    package var keepsDocument: Bool { folders != nil }
+    package var keepsDocument: Bool { local.folders != nil }
     package var hasArchive: Bool { cache?.exists ?? false }
     package var archivePath: String? { nil }
     package var isJournalLong: Bool { canReplace && cache.map { $0.isLong || !$0.exists } ?? false }

@@ -80,7 +80,7 @@ extension SharedPersistence {
     /// - Throws: `StoreError` for fields that this program cannot read.
     package var schema: ItemSchema? {
         get throws(StoreError) {
-            guard let record = (server.collection ?? peeked?.collection)?.fields else { return nil }
+            guard let record = (server.collection ?? local.peeked?.collection)?.fields else { return nil }
             return try SharedFields.schema(record)
         }
     }
