@@ -104,14 +104,14 @@ struct ReleasedContainersTests {
         try copy("1.0/journal")
         let path = "\(program.container)/Documents/items.journal"
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-        bytes[8] = 5
+        bytes[8] = 6
         let checksum = bytes.withUnsafeBytes { Checksum.hash(UnsafeRawBufferPointer(rebasing: $0[..<56])) }
         bytes.replaceSubrange(56..<64, with: (0..<8).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) })
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         let before = try contents()
         let output = try program("-e", "print(1)")
         #expect(output.status == .exited(65))
-        #expect(output.stderr.contains("is of format 5, and this program knows up to 4"), "\(output.stderr)")
+        #expect(output.stderr.contains("is of format 6, and this program knows up to 5"), "\(output.stderr)")
         let seen = try program("--read-only", "-e", "print(#items, items[2].name)")
         #expect(seen.stdout == "5\tItem 2\n")
         #expect(seen.status == .exited(0))
