@@ -61,9 +61,13 @@ int clua_ask_place(clua_host *host, char *text, size_t size, int milliseconds) {
     return length;
 }
 
-/* The handler calls it: the record holds the hook, which is of the code above (interrupt.c). */
+/* The handler calls it: the record holds the hook, which is of the code above (interrupt.c). Lua marks all active calls:
+ * with a million of them that takes longer than until the timer's next signal, so a hook that is there is not set again. */
 CLUA_UNSANITIZED void clua_arm(clua_host *host) {
-    lua_sethook(host->current, host->hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+    enum { EVENTS = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT };
+    lua_State *L = host->current;
+    if (lua_gethook(L) == host->hook && lua_gethookmask(L) == EVENTS && lua_gethookcount(L) == 1) return;
+    lua_sethook(L, host->hook, EVENTS, 1);
 }
 
 /* Makes the innermost running code check for interrupts. The handler only accesses hosts that run on its own thread, so

@@ -96,6 +96,26 @@ struct LuaInterrupterTests {
         #expect(fixture.failure(of: after.replacing("UP", with: "\(up)")) == nil)
     }
 
+    @Test("a deadline stops what is a million calls deep, all of which Lua marks to stop it")
+    func deepCalls() throws {
+        let watchdog = Watchdog("deep calls")
+        defer { watchdog.done() }
+        let fixture = try Fixture()
+        defer { fixture.state.close() }
+        fixture.stops()
+        let script = """
+            local depth = 0
+            local function f()
+              depth = depth + 1
+              if depth > 900000 then while true do end end
+              return f() + 1
+            end
+            f()
+            """
+        #expect(fixture.failure(of: script, deadline: 0.5) == "state: time is up")
+        #expect(fixture.failure(of: "for i = 1, 1000 do end") == nil)
+    }
+
     @Test("cancellations at random moments stop each run or none, and no event is lost")
     func random() throws {
         let watchdog = Watchdog("random")
