@@ -30,6 +30,8 @@ private struct PlotSVG {
     private let height: Double
     private var elements = ""
     private var remarks: [String] = []
+    /// All remarks, if the drawing has no room for them.
+    private var description: String?
     private var context: String?
 
     init(_ plot: Plot, width: Int, height: Int) {
@@ -40,6 +42,8 @@ private struct PlotSVG {
     private static let character = 7.0
     private static let line = 17.0
     private static let margin = 16.0
+    /// The height that axes and marks need.
+    private static let leastHeight = 60.0
     /// Most points that are elements of their own.
     private static let pointLimit = 4000
 
@@ -51,7 +55,7 @@ private struct PlotSVG {
             <svg xmlns="http://www.w3.org/2000/svg" width="\(Int(width))" height="\(Int(height))" \
             viewBox="0 0 \(Int(width)) \(Int(height))" role="img" font-family="system-ui, sans-serif" font-size="12">
             <title>\(HTMLText.escaped(TextTable.cut(title, to: 200)))</title>
-            <style>
+            \(description.map { "<desc>\(HTMLText.escaped($0))</desc>\n" } ?? "")<style>
             \(Self.style(theme))</style>
             <rect class="paper" width="\(Int(width))" height="\(Int(height))"/>
 
@@ -126,11 +130,18 @@ private struct PlotSVG {
         }
     }
 
-    private func lines(_ remarks: [String]) -> [String] {
+    /// The remarks as lines. A small drawing shows their beginning, and describes itself by all of them.
+    private mutating func lines(_ remarks: [String]) -> [String] {
         if remarks.isEmpty { return [] }
         let limit = max(20, Int((width - 2 * Self.margin) / Self.character))
-        return WrappedText.paragraphs(VisibleText.line(remarks.joined(separator: " · ")), to: limit)
-            .split(separator: "\n").map { TextTable.cut(String($0), to: limit) }
+        let text = VisibleText.line(remarks.joined(separator: " · "))
+        let lines = WrappedText.paragraphs(text, to: limit).split(separator: "\n").map {
+            TextTable.cut(String($0), to: limit)
+        }
+        let room = max(1, Int((height - top - Self.margin - Self.leastHeight) / Self.line))
+        guard lines.count > room else { return lines }
+        description = text
+        return lines.prefix(room - 1) + [TextTable.cut(lines[room - 1] + " …", to: limit)]
     }
 
     private var top: Double { 44 }
