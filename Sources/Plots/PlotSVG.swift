@@ -138,10 +138,10 @@ private struct PlotSVG {
         let lines = WrappedText.paragraphs(text, to: limit).split(separator: "\n").map {
             TextTable.cut(String($0), to: limit)
         }
-        let room = max(1, Int((height - top - Self.margin - Self.leastHeight) / Self.line))
-        guard lines.count > room else { return lines }
+        let capacity = max(1, Int((height - top - Self.margin - Self.leastHeight) / Self.line))
+        guard lines.count > capacity else { return lines }
         description = text
-        return lines.prefix(room - 1) + [TextTable.cut(lines[room - 1] + " …", to: limit)]
+        return lines.prefix(capacity - 1) + [TextTable.cut(lines[capacity - 1] + " …", to: limit)]
     }
 
     private var top: Double { 44 }
