@@ -2,6 +2,7 @@
 
 notebook_client.py CUBBY CONTAINER     prints a line for each step that went as it should, and exits with 1 at the first other
 """
+import atexit
 import ctypes
 import hashlib
 import hmac
@@ -76,6 +77,7 @@ class Kernel:
             door.close()
         command = [*prefix, cubby, "kernel", "--container", container, "-f", self.file.name]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+        atexit.register(self.process.kill)
         self.shell, self.control, self.stdin = (Socket(DEALER, ports[name]) for name in ("shell_port", "control_port", "stdin_port"))
         self.iopub, self.heartbeat = Socket(SUB, ports["iopub_port"]), Socket(REQ, ports["hb_port"])
         self.count = 0
@@ -98,6 +100,12 @@ class Kernel:
 
     def execute(self, code, **more):
         return self.send(self.shell, "execute_request", {"code": code, **more})
+
+    def begin(self, code):
+        """A cell without an end, and what it does first: it runs when this returns."""
+        self.execute(code + " print('runs') while true do end")
+        while self.read(self.iopub)[0] != "stream":
+            pass
 
     def until_idle(self, message):
         """What all front ends hear of a request."""
@@ -140,26 +148,25 @@ heard = dict(kernel.until_idle(message))
 step("the answer arrives", heard["execute_result"]["data"]["text/plain"] == '"Ada!"', heard)
 kernel.read(kernel.shell)
 
-message = kernel.execute("print('runs') while true do end")
-while kernel.read(kernel.iopub)[0] != "stream":
-    pass
+kernel.begin("")
 kernel.heartbeat.send(b"beat")
 step("a heartbeat comes back while a cell runs", kernel.heartbeat.receive() == [b"beat"])
 kernel.send(kernel.control, "interrupt_request", {})
 step("an interrupt is answered", kernel.read(kernel.control)[0] == "interrupt_reply")
 step("and stops the cell", kernel.read(kernel.shell)[1]["ename"] == "Interrupted")
 
-kernel.execute("items:createItem{ name = 'Desk' } while true do end")
+kernel.begin("items:createItem{ name = 'Desk' }")
 kernel.send(kernel.control, "shutdown_request", {"restart": True})
 step("the end is answered", kernel.read(kernel.control)[1]["restart"])
 step("and comes while a cell runs", kernel.process.wait(PATIENCE) == 0, kernel.process.returncode)
 
 # A server that starts its kernel and is killed: the kernel notices by the name of its starter.
 starter = subprocess.Popen(["sleep", "1000"])
+atexit.register(starter.kill)
 kernel = Kernel(environment={"JPY_PARENT_PID": str(starter.pid)})
 heard = dict(kernel.run("return #items")[0])
 step("what was committed is there again", heard["execute_result"]["data"]["text/plain"] == "2", heard)
-kernel.execute("items:createItem{ name = 'Chair' } while true do end")
+kernel.begin("items:createItem{ name = 'Chair' }")
 starter.send_signal(signal.SIGKILL)
 starter.wait()
 step("a kernel whose server is gone ends in order", kernel.process.wait(PATIENCE) == 0, kernel.process.returncode)
