@@ -38,6 +38,7 @@ struct SharedReadsTests {
             "dateCreated": "return k.dateCreated", "itemKey": "return k.itemKey", "image": "return k.image",
             "images": "return k.images",
             "copy": "return k:copy()", "fields": "return k:fields()", "index": "return k.room",
+            "increment": "return k:increment('height')",
             "tostring": "return tostring(k)", "set": "k.name = 'vase'", "setOther": "k.room = nil",
         ],
         "Query": [
