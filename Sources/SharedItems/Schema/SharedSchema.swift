@@ -7,7 +7,7 @@ public enum SharedSchema {
     /// The oldest server with all functions and types that are used: it introduced `gen_random_uuid`.
     package static let oldestServer = 130_000
 
-    /// The outcome of ``initialize(_:)``.
+    /// The outcome of ``initialize(_:schema:)``.
     public struct Outcome: Sendable, Hashable {
         /// Whether the tables were created.
         package var madeSchema = false
