@@ -212,9 +212,11 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.resolve",
         ],
         "of commits that are none of the collection's yet": ["ItemStore.conflicts"],
+        "read by others of the table: the value of an item, and items by their keys": ["ItemStore.related"],
         "of declarations: a commit of a host that has not seen the last one is behind": [
             "ItemStore.declare", "ItemStore.declarations", "ItemStore.declaredFields", "ItemStore.declarationNotices",
-            "ItemStore.hasDays", "ItemStore.hasMoney", "ItemStore.ordered", "ItemStore.shown",
+            "ItemStore.hasReferences", "ItemStore.hasDays", "ItemStore.hasMoney", "ItemStore.ordered",
+            "ItemStore.shown",
             "ItemStore.fieldDocumentation",
             "ItemStore.hasDeclaredFields", "ItemStore.haveDays", "ItemStore.titleName", "ItemGroup.hasDays",
         ],
