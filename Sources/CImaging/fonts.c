@@ -1,4 +1,5 @@
-/* The installed fonts, as librsvg finds them: by fontconfig, which every librsvg brings along. */
+/* The installed fonts, as librsvg finds them: by fontconfig, which every librsvg brings along. It is C since the library
+ * is looked up at run time, and its functions are called by pointers of their own types. */
 #include "CImaging.h"
 
 #include <dlfcn.h>

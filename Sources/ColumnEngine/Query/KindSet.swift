@@ -122,9 +122,9 @@ extension ColumnStore {
     package func check(_ predicate: FormatPredicate, advice: KindAdvice) throws(FormatPredicateError) {
         var kinds: NameTable<PredicateKind> = [:]
         var mixed: [String] = []
+        let followed = followedReferences(of: predicate)
         for name in predicate.fieldNames {
-            // A path from a reference continues in another item.
-            guard let field = fields.existing(name), referencedKind(field) == nil else { continue }
+            guard let field = fields.existing(name), !followed.contains(name) else { continue }
             let set = kindSet(field)
             if set.isPlain { kinds[name] = set.kinds.first } else { mixed.append(name) }
         }
@@ -148,6 +148,18 @@ extension ColumnStore {
         try checkPaths(of: predicate)
     }
 
+    /// The references from which a path continues in another item: what is behind them is no property of their values.
+    private func followedReferences(of predicate: FormatPredicate) -> NameSet {
+        var names: NameSet = []
+        for path in FormatPredicate.paths(of: predicate.node) {
+            guard let next = path.rest.first, !next.hasPrefix("@"), let field = fields.existing(path.field),
+                referencedKind(field) != nil
+            else { continue }
+            names.insert(path.field)
+        }
+        return names
+    }
+
     private func check(
         _ predicate: FormatPredicate, _ kinds: NameTable<PredicateKind>, in part: PredicateNode? = nil,
         _ advice: KindAdvice
@@ -163,7 +175,7 @@ extension ColumnStore {
         for path in paths.sorted(by: { ($0.field, $0.rest.count) < ($1.field, $1.rest.count) }) {
             let known = fields.existing(path.field)
             if let known, let next = path.rest.first, referencedKind(known) != nil, !next.hasPrefix("@") {
-                try checkField(next, after: path, of: predicate)
+                try checkSteps(of: path, from: known, of: predicate)
                 continue
             }
             guard let field = known, path.rest.count > 1 || !kindSet(field).isPlain,
@@ -183,16 +195,23 @@ extension ColumnStore {
         }
     }
 
-    /// Refuses a field that no item has, in a path that leads to other items.
-    private func checkField(
-        _ name: String, after path: PredicateKeyPath, of predicate: FormatPredicate
+    /// Refuses a field that no item has, at any step of a path that leads to other items.
+    private func checkSteps(
+        of path: PredicateKeyPath, from reference: ItemField, of predicate: FormatPredicate
     ) throws(FormatPredicateError) {
-        if fields.existing(name) != nil { return }
-        let names = NearestNames.nearest(to: name, among: visibleFieldNames)
-        throw predicate.error(
-            .unknownField,
-            "no item has \(FormatExpression.keyPath(path).description)\(NearestNames.suggestion(names))",
-            at: [path.field], suggestions: names)
+        var field = reference
+        for name in path.rest {
+            // What follows a field that is no reference is in its values.
+            if referencedKind(field) == nil || name.hasPrefix("@") { return }
+            guard let next = fields.existing(name) else {
+                let names = NearestNames.nearest(to: name, among: visibleFieldNames)
+                throw predicate.error(
+                    .unknownField,
+                    "no item has \(FormatExpression.keyPath(path).description)\(NearestNames.suggestion(names))",
+                    at: [path.field], suggestions: names)
+            }
+            field = next
+        }
     }
 
     /// Checks an expression by which a query sorts, groups or aggregates.

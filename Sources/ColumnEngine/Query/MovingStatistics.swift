@@ -102,7 +102,8 @@ package struct MovingVariance {
     private var latest: [Double] = []
     private var ofLatest = Variance()
 
-    /// The memory of a number in bytes, while it is one of those that go first.
+    /// The memory of a number in bytes, while it is one of those that go first; before the first one goes it is that of a
+    /// real.
     package static var bytes: Int { MemoryLayout<Variance>.stride }
 
     package init() {}

@@ -65,9 +65,7 @@ struct ConditionAudit {
             }
             guard isSuspect else { return }
         }
-        var audit = PredicateAudit(related: { [store] in store.related($0).map { $0(row) } }) { [store] in
-            store.value(of: row, named: $0)
-        }
+        var audit = store.audit(row)
         guard audit.joined(nodes, decisive: false) == nil else { return }
         var seen: Set<PredicateComparison> = []
         for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
@@ -114,6 +112,11 @@ extension ColumnStore {
         }
     }
 
+    /// The audit of predicates and expressions for one item.
+    fileprivate func audit(_ row: UInt32) -> PredicateAudit {
+        PredicateAudit(related: { [self] in related($0).map { $0(row) } }) { [self] in value(of: row, named: $0) }
+    }
+
     /// A field's value by its name; for `SELF`, the item's fields.
     func value(of row: UInt32, named name: String) -> PropertyListValue? {
         if name == PredicateKeyPath.selfKey { return .fields(dictionary(of: row)) }
@@ -141,9 +144,7 @@ final class KeyAudit {
 
     /// Records a row for which the expression has no value.
     func record(_ row: UInt32) {
-        var audit = PredicateAudit(related: { [store] in store.related($0).map { $0(row) } }) { [store] in
-            store.value(of: row, named: $0)
-        }
+        var audit = store.audit(row)
         do throws(PredicateFault) { _ = try audit.value(expression) } catch {
             if counts[error] == nil { order.append(error) }
             counts[error, default: 0] += 1

@@ -21,7 +21,8 @@ private enum AggregateNumber {
                 self = .integer(number)
                 return
             }
-            guard let number = Double(text) else {
+            // A NaN would have no place among the others.
+            guard let number = Double(text), !number.isNaN else {
                 throw SQLError(.failed, "\(function) takes numbers, got \(text.quoted())")
             }
             self = .real(number)
@@ -67,6 +68,8 @@ final class PercentileAggregate: SQLiteAggregate {
     private var percent: Double?
     private var memory = AggregateMemory()
     private var wasAsked = false
+    /// The value as long as the numbers are the same: each row of a partition without an order asks for it.
+    private var known: SQLiteValue?
 
     init(_ name: String) {
         self.name = name
@@ -76,6 +79,7 @@ final class PercentileAggregate: SQLiteAggregate {
     func add(_ arguments: SQLiteArguments) throws {
         if name == "percentile" { try setPercent(arguments[1]) }
         guard let number = try AggregateNumber(arguments[0], of: name) else { return }
+        known = nil
         if wasAsked { try order() }
         switch (number, moving) {
         case (.integer(let number), nil): sample.add(number)
@@ -98,6 +102,7 @@ final class PercentileAggregate: SQLiteAggregate {
     }
 
     func remove(_ arguments: SQLiteArguments) throws {
+        known = nil
         try order()
         switch try AggregateNumber(arguments[0], of: name) {
         case .integer(let number)?: moving?.remove(number)
@@ -116,7 +121,13 @@ final class PercentileAggregate: SQLiteAggregate {
     }
 
     func value() throws -> SQLiteValue {
-        wasAsked = true
+        if let known { return known }
+        let value = try found()
+        (known, wasAsked) = (value, true)
+        return value
+    }
+
+    private func found() throws -> SQLiteValue {
         guard let percent, let value = try moving?.percentile(percent) ?? sample.percentile(percent) else {
             return .null
         }
@@ -132,17 +143,24 @@ final class VarianceAggregate: SQLiteAggregate {
     private let isRoot: Bool
     private var variance = MovingVariance()
     private var memory = AggregateMemory()
+    private var isMoving = false
 
     init(_ name: String, isRoot: Bool) { (self.name, self.isRoot) = (name, isRoot) }
 
     func add(_ arguments: SQLiteArguments) throws {
         guard let number = try AggregateNumber(arguments[0], of: name) else { return }
         variance.add(number.real)
-        try memory.check(variance.count, size: MovingVariance.bytes, of: name)
+        let size = isMoving ? MovingVariance.bytes : MemoryLayout<Double>.size
+        try memory.check(variance.count, size: size, of: name)
     }
 
     func remove(_ arguments: SQLiteArguments) throws {
-        if try AggregateNumber(arguments[0], of: name) != nil { variance.removeFirst() }
+        guard try AggregateNumber(arguments[0], of: name) != nil else { return }
+        if !isMoving {
+            (isMoving, memory) = (true, AggregateMemory())
+            try memory.check(variance.count, size: MovingVariance.bytes, of: name)
+        }
+        variance.removeFirst()
     }
 
     func value() -> SQLiteValue {

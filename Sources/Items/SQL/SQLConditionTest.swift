@@ -34,6 +34,19 @@ struct SQLConditionTest {
         }
     }
 
+    /// A test as that of a condition whose value comes later, to ask an index whether it would answer it; nil for one that
+    /// all rows may satisfy, whatever the value.
+    func example(_ operation: SQLiteQuestion.Operation, isList: Bool) -> ScanCondition.Test? {
+        if operation == .like || operation == .glob {
+            // Most patterns begin with a letter, which LIKE takes in either case.
+            return .begins([UInt8(ascii: "a")], foldsCase: operation == .like)
+        }
+        switch column.type {
+        case .moment, .day: return isList ? nil : .dates(0...0)
+        default: return .compare(.equal, column.type.affinity == .text ? .text([]) : .integer(0))
+        }
+    }
+
     private func compared(_ comparison: ScanCondition.Comparison, _ cell: SQLiteCell) -> ScanCondition.Test? {
         guard let constant = constant(cell) else { return nil }
         if case .text(let text) = constant, column.type == .moment || column.type == .day {

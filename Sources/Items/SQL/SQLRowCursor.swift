@@ -67,7 +67,8 @@ final class SQLRowCursor: SQLiteTableCursor {
             if !table.takesOrder(order.column, isAlone: plan.order.count == 1, areGroups: plan.areGroups) {
                 let name = table.shape.columns[order.column].name
                 throw SQLError(
-                    .failed, "\(name) has got values of another kind since the statement was prepared: prepare it again"
+                    .failed,
+                    "the order of \(name) is no longer that of SQL, by a value of another kind or a dropped index: prepare the statement again"
                 )
             }
         }
@@ -96,9 +97,10 @@ final class SQLRowCursor: SQLiteTableCursor {
         let order = plan.order.compactMap { order in
             table.shape.columns[order.column].field.map { (field: $0, isDescending: order.isDescending) }
         }
-        if !order.isEmpty { try SQLiteMemory.check(store.estimatedCount * ColumnScan.sortedBytes) }
         let comesFirst = plan.isLimited || plan.hasIndexOrder
-        return try ColumnScan(store, rows: found, conditions, order: order, firstRows: comesFirst ? 1024 : nil)
+        return try ColumnScan(
+            store, rows: found, conditions, order: order, firstRows: comesFirst ? 1024 : nil,
+            reserve: { try SQLiteMemory.check($0) })
     }
 
     // MARK: Looking up

@@ -17,6 +17,9 @@ struct SQLRowPlanner {
     private var shares: [Double] = []
     /// What each condition asks for, if the statement has its value.
     private var tests: [ScanCondition.Test?] = []
+    /// The same, or an example of it: an index that does not answer this is not asked. Nil where each row may satisfy the
+    /// condition, so that no index is.
+    private var examples: [ScanCondition.Test?] = []
 
     init(_ table: SQLRowTable, _ question: SQLiteQuestion) {
         (self.table, store, self.question) = (table, table.store, question)
@@ -62,13 +65,17 @@ struct SQLRowPlanner {
         }
         let isList = operation == .equal && question.takesList(index)
         let test = SQLConditionTest(column)
-        if operation == .isNull || operation == .isNotNull {
-            tests.append(test.test(operation, .null))
+        let isOfNull = operation == .isNull || operation == .isNotNull
+        let value: SQLiteCell? = isOfNull ? SQLiteCell.null : isList ? nil : question.literal(index)
+        if let value {
+            tests.append(test.test(operation, value))
+            examples.append(test.test(operation, value))
         } else {
-            tests.append(isList ? nil : question.literal(index).flatMap { test.test(operation, $0) })
+            tests.append(nil)
+            examples.append(test.example(operation, isList: isList))
         }
         var argument: Int?
-        if operation != .isNull, operation != .isNotNull {
+        if !isOfNull {
             question.use(index, argument: plan.argumentCount)
             argument = plan.argumentCount
             plan.argumentCount += 1
@@ -99,20 +106,27 @@ struct SQLRowPlanner {
     }
 
     /// The shares of the rows that the conditions of a column keep together, and that its index reads; nil without an
-    /// index, and where a scan is as fast.
+    /// index that answers them, and where a scan is as fast.
     private mutating func share(of places: [Int], _ column: Int) -> (found: Double, indexed: Double?) {
         let usual = places.reduce(1) { $0 * shares[$1] }
-        guard let field = table.shape.columns[column].field, store.hasIndex(field) else { return (usual, nil) }
-        let known = places.filter { tests[$0] != nil }
-        let unknown = places.filter { tests[$0] == nil }.reduce(1) { $0 * shares[$1] }
-        let count = known.isEmpty ? nil : store.indexedCount(field, known.compactMap { tests[$0] })
-        // It answers all of its conditions, or is not used.
-        guard known.isEmpty || count != nil, store.indexedCount(field, []) != nil else { return (usual, nil) }
-        let expected = (count.map { Double($0) / total } ?? 1) * unknown
-        guard store.isFew(Int((expected * total).rounded())) else { return (expected, nil) }
-        for place in places { plan.conditions[place].isIndexed = true }
-        for place in places { shares[place] = min(shares[place], expected) }
-        return (expected, expected)
+        let asked = places.filter { examples[$0] != nil }
+        // It answers all that it is asked, or is not used.
+        guard let field = table.shape.columns[column].field, !asked.isEmpty,
+            store.indexedCount(field, asked.compactMap { examples[$0] }) != nil
+        else { return (usual, nil) }
+        let known = asked.compactMap { tests[$0] }
+        let count = known.isEmpty ? nil : store.indexedCount(field, known)
+        func unknown(_ places: [Int]) -> Double {
+            places.filter { tests[$0] == nil }.reduce(1) { $0 * shares[$1] }
+        }
+        let ofKnown = count.map { Double($0) / total } ?? 1
+        let (found, read) = (ofKnown * unknown(places), ofKnown * unknown(asked))
+        guard store.isFew(Int((read * total).rounded())) else { return (found, nil) }
+        for place in asked {
+            plan.conditions[place].isIndexed = true
+            shares[place] = min(shares[place], read)
+        }
+        return (found, read)
     }
 
     /// Looks rows up by the equality that keeps the fewest.
@@ -134,7 +148,7 @@ struct SQLRowPlanner {
         }
         plan.order = order
         guard order.count == 1, let field = table.shape.columns[order[0].column].field, store.hasIndex(field),
-            store.indexedCount(field, []) != nil, !plan.areGroups
+            !plan.areGroups
         else { return }
         plan.hasIndexOrder = plan.conditions.allSatisfy { $0.column == order[0].column }
     }

@@ -94,12 +94,13 @@ final class SQLRowTable: SQLiteTable {
     func lookup(_ field: ItemField, areDays: Bool) throws -> ScanLookup {
         if let lookup = lookups[field], lookup.version == store.version { return lookup }
         lookups = lookups.filter { $0.value.version == store.version }
+        // An interrupted one holds nothing.
+        defer { try? holdLookups() }
         try holdLookups(adding: store.estimatedCount * ScanLookup.bytes)
         let lookup = try ScanLookup(store, field) {
             SQLDate.text(PropertyListDate(secondsSinceReferenceDate: $0), isDay: areDays)
         }
         lookups[field] = lookup
-        try holdLookups()
         return lookup
     }
 

@@ -74,6 +74,16 @@ import Testing
         #expect(rows == Self.count)
     }
 
+    @Test("a text that is no number is refused, NaN too: it has no place in an order", arguments: functions)
+    func texts(_ function: String) {
+        for text in ["nan", "-NaN", "x", ""] {
+            let error = fixture.error(
+                "select \(function) over (order by n rows 1 preceding) from (select 1 n, 2 x, 2 y union all select 2, '\(text)', '\(text)')"
+            )
+            #expect(error?.message.contains(" takes numbers, got ") == true, "\(text)")
+        }
+    }
+
     @Test("a variance keeps its digits when large numbers have gone")
     func digits() throws {
         let rows = try fixture.rows(

@@ -28,17 +28,19 @@ package final class ColumnScan {
     ///   - conditions: what the rows have to satisfy.
     ///   - order: the fields by which they are sorted, each of one kind alone.
     ///   - firstRows: how many rows are found before the others, where few are thought to be read.
-    /// - Throws: `WorkStopped`.
+    ///   - reserve: is called with the bytes that a sort needs, before it takes them: for the first rows here, for the
+    ///     others in ``next(_:)``.
+    /// - Throws: `WorkStopped`; what reserving memory throws.
     package init(
         _ store: ColumnStore, rows: [UInt32]? = nil, _ conditions: [ScanCondition],
         order: [(field: ItemField, isDescending: Bool)] = [],
-        firstRows: Int? = nil
+        firstRows: Int? = nil, reserve: @escaping (Int) throws -> Void = { _ in }
     ) throws {
         // Given rows are those of keys, which were recorded when they were found.
         if rows == nil { store.recordWholeRead() }
         (self.store, startVersion) = (store, store.version)
         if !order.isEmpty {
-            let sort = ScanSort(store, rows, conditions, order)
+            let sort = ScanSort(store, rows, conditions, order, reserve: reserve)
             let first = try sort.rows(firstRows)
             list = first
             self.conditions = []
@@ -61,7 +63,7 @@ package final class ColumnScan {
     package var byteCount: Int { (list?.capacity ?? 0) * MemoryLayout<UInt32>.stride }
 
     /// What an item takes while rows are sorted, in bytes: at most so many.
-    package static let sortedBytes = 32
+    static let sortedBytes = 32
 
     /// All rows that are left, or the first of them.
     func all(_ limit: Int = .max) throws -> [UInt32] {
@@ -88,7 +90,7 @@ package final class ColumnScan {
     /// Puts the next rows into a buffer.
     ///
     /// - Returns: their number; 0 at the end.
-    /// - Throws: `WorkStopped`.
+    /// - Throws: `WorkStopped`; what reserving memory throws.
     package func next(_ rows: UnsafeMutableBufferPointer<UInt32>) throws -> Int {
         while true {
             if place == end, let sortAll {

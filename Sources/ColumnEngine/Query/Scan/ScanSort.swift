@@ -6,20 +6,26 @@ struct ScanSort {
     private let given: [UInt32]?
     private let conditions: [ScanCondition]
     private let order: [(field: ItemField, isDescending: Bool)]
+    /// Called with the bytes that a sort needs, before it takes them.
+    private let reserve: (Int) throws -> Void
 
     /// - Parameters:
     ///   - store: its rows are sorted.
     ///   - rows: the rows to examine; nil for all.
     ///   - conditions: what the rows have to satisfy.
     ///   - order: the fields, each of one kind alone.
+    ///   - reserve: is called with the bytes that a sort needs, before it takes them; an error ends the scan.
     init(
         _ store: ColumnStore, _ rows: [UInt32]?, _ conditions: [ScanCondition],
-        _ order: [(field: ItemField, isDescending: Bool)]
-    ) { (self.store, given, self.conditions, self.order) = (store, rows, conditions, order) }
+        _ order: [(field: ItemField, isDescending: Bool)], reserve: @escaping (Int) throws -> Void
+    ) {
+        (self.store, given, self.conditions, self.order) = (store, rows, conditions, order)
+        self.reserve = reserve
+    }
 
     /// The first rows of the order; all without a limit.
     ///
-    /// - Throws: `WorkStopped`.
+    /// - Throws: `WorkStopped`; what reserving memory throws.
     func rows(_ limit: Int?) throws -> [UInt32] {
         guard order.count == 1 else { return try sorted(conditions, limit) }
         let (field, isDescending) = order[0]
@@ -49,6 +55,9 @@ struct ScanSort {
     }
 
     private func sorted(_ conditions: [ScanCondition], _ limit: Int?) throws -> [UInt32] {
+        // Of a sort with a limit twice as many rows are kept at a time.
+        let count = given?.count ?? store.order.count
+        try reserve(ColumnScan.sortedBytes * min(count, 2 * min(limit ?? count, count)))
         let keys = order.map { ItemSortKey(.field($0.field), isDescending: $0.isDescending) }
         for key in order { _ = store.materialise(key.field) }
         var sorter = try ItemSorter(store, keys, keeping: limit)
@@ -78,6 +87,7 @@ extension ColumnStore {
         }
         return areOnly(.shortText, .longText) || areOnly(.integer) || areOnly(.no, .yes) || alsoDates && areOnly(.date)
     }
+
     /// Whether all values of a field are numbers. Among them may be NaN, which is NULL in SQL: a scan by one such field
     /// has it where it has those without a value.
     package func isNumberOrder(_ field: ItemField) -> Bool {
