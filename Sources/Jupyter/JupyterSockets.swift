@@ -42,6 +42,8 @@ package final class JupyterSockets: @unchecked Sendable {
     private let table: cmessaging_library
     private let context: UnsafeMutableRawPointer
     private var sockets: [JupyterConnection.Channel: UnsafeMutableRawPointer] = [:]
+    /// A question whose front end has not connected its channel for questions yet.
+    private var question: [[UInt8]]?
     private let end = Monitor(false)
 
     /// Opens the sockets.
@@ -80,6 +82,8 @@ package final class JupyterSockets: @unchecked Sendable {
         if kind == CMESSAGING_XPUB { set(CMESSAGING_XPUB_VERBOSE, Int32(1), socket) }
         // A front end that connects again may take its name before its first connection is given up.
         if kind == CMESSAGING_ROUTER { set(CMESSAGING_ROUTER_HANDOVER, Int32(1), socket) }
+        // A cell waits for the answer to a question: one that cannot be delivered yet is not dropped.
+        if channel == .stdin { set(CMESSAGING_ROUTER_MANDATORY, Int32(1), socket) }
         let endpoint = connection.endpoint(channel)
         guard table.zmq_bind(socket, endpoint) == 0 else {
             throw JupyterError("\(VisibleText.line(endpoint)) cannot be listened on: \(library.problem)")
@@ -125,7 +129,10 @@ package final class JupyterSockets: @unchecked Sendable {
         while true {
             wait()
             queue.acknowledge()
-            while let beat = receive(from: .heartbeat) { send(beat, through: .heartbeat) }
+            for _ in 0..<Self.greed {
+                guard let beat = receive(from: .heartbeat) else { break }
+                send(beat, through: .heartbeat)
+            }
             for channel in [JupyterConnection.Channel.control, .stdin, .shell] { take(channel) }
             for _ in 0..<Self.greed {
                 guard let subscription = receive(from: .iopub) else { break }
@@ -135,6 +142,7 @@ package final class JupyterSockets: @unchecked Sendable {
             let isLast = queue.isEnding
             for departure in queue.takeDue(.now()) { send(departure, &frames) }
             if isLast { return }
+            if let question, send(question, through: .stdin) { self.question = nil }
             if MonotonicTime.now().seconds(since: looked) >= 1 {
                 looked = .now()
                 look()
@@ -149,8 +157,9 @@ package final class JupyterSockets: @unchecked Sendable {
         }
         items.append(
             cmessaging_item(socket: nil, descriptor: queue.descriptor, events: Int16(CMESSAGING_POLL_IN), returned: 0))
-        let seconds = queue.due.map { $0.seconds(since: .now()) } ?? 1
-        _ = table.zmq_poll(&items, Int32(items.count), Int((min(max(seconds, 0), 1) * 1000).rounded(.up)))
+        let limit = question == nil ? 1 : 0.05
+        let seconds = queue.due.map { $0.seconds(since: .now()) } ?? limit
+        _ = table.zmq_poll(&items, Int32(items.count), Int((min(max(seconds, 0), limit) * 1000).rounded(.up)))
     }
 
     private func take(_ channel: JupyterConnection.Channel) {
@@ -195,15 +204,27 @@ package final class JupyterSockets: @unchecked Sendable {
             answer = JupyterAnswer(
                 "stream", ["name": .string(isError ? "stderr" : "stdout"), "text": .string(text)], parent: parent)
         }
-        send(frames.frames(of: answer), through: answer.channel)
+        let message = frames.frames(of: answer)
+        let isSent = send(message, through: answer.channel)
+        // With the end of its cell a question is over.
+        switch answer.channel {
+        case .stdin: question = isSent ? nil : message
+        case .shell where answer.type == "execute_reply": question = nil
+        default: break
+        }
     }
 
     /// Sends the frames of a message. A front end that is gone gets nothing.
-    private func send(_ frames: [[UInt8]], through channel: JupyterConnection.Channel) {
-        guard let socket = sockets[channel] else { return }
+    ///
+    /// - Returns: false if it could not be sent; of channels other than that of questions that is not known.
+    @discardableResult
+    private func send(_ frames: [[UInt8]], through channel: JupyterConnection.Channel) -> Bool {
+        guard let socket = sockets[channel] else { return false }
         for (place, frame) in frames.enumerated() {
             let more = place < frames.count - 1 ? CMESSAGING_MORE : 0
-            _ = table.zmq_send(socket, frame, frame.count, Int32(CMESSAGING_DONT_WAIT | more))
+            let flags = Int32(CMESSAGING_DONT_WAIT | more)
+            guard table.zmq_send(socket, frame, frame.count, flags) >= 0 else { return false }
         }
+        return true
     }
 }

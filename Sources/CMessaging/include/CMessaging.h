@@ -55,7 +55,7 @@ const struct cmessaging_library *_Nullable cmessaging_library(const char *_Nulla
 /* The library's numbers: kinds of sockets, options, flags and events. */
 enum { CMESSAGING_REP = 4, CMESSAGING_ROUTER = 6, CMESSAGING_XPUB = 9 };
 enum { CMESSAGING_LINGER = 17, CMESSAGING_MAX_MESSAGE_SIZE = 22, CMESSAGING_SEND_LIMIT = 23 };
-enum { CMESSAGING_XPUB_VERBOSE = 40, CMESSAGING_ROUTER_HANDOVER = 56 };
+enum { CMESSAGING_ROUTER_MANDATORY = 33, CMESSAGING_XPUB_VERBOSE = 40, CMESSAGING_ROUTER_HANDOVER = 56 };
 enum { CMESSAGING_DONT_WAIT = 1, CMESSAGING_MORE = 2, CMESSAGING_POLL_IN = 1 };
 
 #endif

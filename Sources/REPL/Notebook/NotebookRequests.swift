@@ -16,7 +16,8 @@ extension NotebookKernel {
         defer { publish("status", ["execution_state": .string("idle")], parent: request.header) }
         let fields = JSONFields(request.content) ?? JSONFields.none
         switch request.type {
-        case "execute_request": execute(NotebookCell(request, after: session.evaluator.count))
+        case "execute_request" where request.channel == .shell:
+            execute(NotebookCell(request, after: session.evaluator.count))
         case "kernel_info_request": reply(to: request, Self.description(Banner.notebook(host)))
         case "complete_request": complete(request, fields)
         case "inspect_request": inspect(request, fields)

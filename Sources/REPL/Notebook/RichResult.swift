@@ -54,7 +54,7 @@ struct RichResult {
     private func add(_ image: BitmapImage, to data: inout PropertyListFields) {
         do throws(ImageError) {
             let (type, bytes) = try Self.encoded(image, side: Self.pictureSide)
-            data[type] = .string(Self.base64(bytes))
+            data[type] = .string(Base64.text(bytes))
         } catch {
             let text = data["text/plain"]?.text ?? ""
             data["text/plain"] = .string("\(text)\n(not drawn: \(VisibleText.line(error.message)))")
@@ -70,16 +70,15 @@ struct RichResult {
         return ("image/jpeg", try image.jpegData(quality: 0.85, sizing: sizing))
     }
 
-    static func base64(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        bytes.withUnsafeBytes { Base64.encode($0, into: &text) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// A picture within a page; empty if it cannot be read.
+    /// A picture within a page.
     static func element(_ image: BitmapImage?, side: Int) -> String {
-        guard let image, let (type, bytes) = try? encoded(image, side: side) else { return "" }
-        return "<img alt=\"\" src=\"data:\(type);base64,\(base64(bytes))\"/>"
+        guard let image else { return "" }
+        do throws(ImageError) {
+            let (type, bytes) = try encoded(image, side: side)
+            return "<img alt=\"\" src=\"data:\(type);base64,\(Base64.text(bytes))\"/>"
+        } catch {
+            return "<em title=\"\(HTMLText.escaped(VisibleText.line(error.message)))\">not drawn</em>"
+        }
     }
 
     /// An item with its picture and its fields; nil for one that was removed.
