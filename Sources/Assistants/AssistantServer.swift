@@ -21,8 +21,10 @@ package final class AssistantServer {
     private static let (handshake, stateless) = ("2025-11-25", "2026-07-28")
     /// The numbers of calls that run, and that wait.
     private static let (running, waiting) = (4, 64)
+    /// The bytes of the longest id and of the longest name of a client: both are in the record of each call.
+    private static let longestName = 200
     /// Seconds after which a call is stopped, whatever its own limit is.
-    private static let patience = 120.0
+    package static let patience = Duration.seconds(120)
 
     private final class Call {
         let id: JSONValue
@@ -80,7 +82,11 @@ package final class AssistantServer {
     }
 
     /// The client is gone: its calls are stopped.
-    package func end() { for call in calls { finish(call, "the client has left") } }
+    package func end() {
+        // Those that wait are not begun for nobody.
+        calls.removeAll { $0.cancel == nil }
+        for call in calls { finish(call, "the client has left") }
+    }
 
     // MARK: Messages
 
@@ -90,6 +96,7 @@ package final class AssistantServer {
             case request = -32600
             case method = -32601
             case parameters = -32602
+            case inside = -32603
             case busy = -32000
             case resource = -32002
             case version = -32022
@@ -104,7 +111,10 @@ package final class AssistantServer {
     private func write(_ fields: KeyValuePairs<String, JSONValue?>) {
         var message = JSONValue.object(fields)
         message["jsonrpc"] = .string("2.0")
-        if let json = try? message.json() { send(json + [0x0A]) }
+        do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
+            // A value that JSON lacks: the client must not wait for an answer that never comes.
+            if message["result"] != nil, let id = message["id"] { deny(id, Denial(.inside, error.message)) }
+        }
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {
@@ -130,6 +140,9 @@ package final class AssistantServer {
             guard let given = fields["id"] else { return notified(method, parameters) }
             guard given.text != nil || given.number != nil else {
                 throw Denial(.request, "an id is a string or an integer")
+            }
+            guard (given.text?.utf8.count ?? 0) <= Self.longestName else {
+                throw Denial(.request, "an id has at most \(Self.longestName.grouped) bytes")
             }
             if calls.contains(where: { $0.id == given }) { throw Denial(.request, "a call with this id is under way") }
             id = given
@@ -161,12 +174,17 @@ package final class AssistantServer {
                 throw Denial(.parameters, "_meta has no io.modelcontextprotocol/clientCapabilities")
             }
             version = Self.stateless
-            client = meta?["io.modelcontextprotocol/clientInfo"]?["name"]?.text ?? client
+            client = Self.name(meta?["io.modelcontextprotocol/clientInfo"]) ?? client
         case (_, nil):
             throw Denial(
                 version == nil ? .request : .parameters,
                 "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)")
         }
+    }
+
+    /// The name of a client, which each line of the record has.
+    private static func name(_ information: JSONValue?) -> String? {
+        information?["name"]?.text?.shortened(to: longestName)
     }
 
     private func unsupported(_ requested: JSONValue?) -> Denial {
@@ -216,7 +234,7 @@ package final class AssistantServer {
             guard parameters["protocolVersion"]?.text != nil else {
                 throw Denial(.parameters, "protocolVersion is a string")
             }
-            (version, client) = (Self.handshake, parameters["clientInfo"]?["name"]?.text ?? "")
+            (version, client) = (Self.handshake, Self.name(parameters["clientInfo"]) ?? "")
             introduction["protocolVersion"] = .string(Self.handshake)
             introduction["serverInfo"] = Self.information
             return introduction
@@ -301,10 +319,11 @@ package final class AssistantServer {
             return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
         }
         call.timers.append(
-            loop.after(Self.patience) { [unowned self] in
+            loop.after(Self.patience / .seconds(1)) { [unowned self] in
                 end(
                     call,
-                    AssistantText.failure("there was no answer in \(Int(Self.patience)) s, and the call is stopped"))
+                    AssistantText.failure(
+                        "there was no answer in \(Self.patience.components.seconds) s, and the call is stopped"))
             })
         if let token = call.token {
             call.timers.append(
@@ -325,9 +344,10 @@ package final class AssistantServer {
         } else if let result = answer["result"] {
             self.answer(call.id, result, isCached: true)
         } else {
-            let isMissing = version == Self.handshake && call.tool == "resources/read"
+            let isRead = version == Self.handshake && call.tool == "resources/read"
+            let code: Denial.Code = answer["invalid"] == nil ? .inside : isRead ? .resource : .parameters
             let text = (answer["invalid"] ?? answer["data"]?["error"] ?? answer["summary"])?.text
-            deny(call.id, Denial(isMissing ? .resource : .parameters, text ?? ""))
+            deny(call.id, Denial(code, text ?? "the call failed, and does not say why"))
         }
         let outcome = answer["isError"]?.flag == true ? "failed" : "done"
         finish(call, outcome, answer["data"]?["changes"]?["counts"])

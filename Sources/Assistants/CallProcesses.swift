@@ -106,7 +106,10 @@ private final class CallProcess {
         }
         (descriptor, isOneCall) = (ends[0], call != nil)
         defer { close(ends[1]) }
-        child = try ChildProcess(words, input: ends[1], output: ends[1])
+        do throws(FileError) { child = try ChildProcess(words, input: ends[1], output: ends[1]) } catch {
+            close(ends[0])
+            throw error
+        }
         if let json = try? (call?.json() ?? []) + [0x0A], cubby_write(descriptor, json, json.count) < json.count {
             // It is gone already, which its output tells.
             endInput()
@@ -162,7 +165,8 @@ package final class AssistantClient {
     private static let limit = 64 << 20
 
     private let loop: EventLoop
-    private var waiting: [UInt8] = []
+    /// A slice, whose beginning is removed without moving the rest.
+    private var waiting: ArraySlice<UInt8> = []
     private var output: LoopWatch?
     private var isGone = false
 
@@ -202,6 +206,9 @@ package final class AssistantClient {
             cubby_write_some(StandardDescriptor.output, $0.baseAddress, min($0.count, 4096))
         }
         if count >= 0 { waiting.removeFirst(Int(count)) } else if errno != EAGAIN { isGone = true }
-        if waiting.isEmpty { output?.events = .priority }
+        if waiting.isEmpty {
+            waiting = []
+            output?.events = .priority
+        }
     }
 }

@@ -47,12 +47,11 @@ package enum ToolCalls {
 
     /// The entry that performs a call on such a host.
     package static func entry(for call: [UInt8]) -> String {
-        let quoted = String(decoding: call, as: UTF8.self).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return """
             if not \(name) then
               error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
             end
-            \(name)("\(quoted)")
+            \(name)(\(String(decoding: call, as: UTF8.self).quoted()))
             """
     }
 
@@ -107,12 +106,17 @@ final class ToolWork {
         if case .failure(let error) = host.run(work, seconds: call["arguments"]?["time_limit"]?.double ?? 30) {
             isError = true
             switch error.underlying {
-            case let error as ResourceError: return .object(["invalid": .string(error.description)])
+            case let error as ResourceError:
+                return .object(["invalid": .string(error.description), "isError": .boolean(true)])
             case let error as ToolError: summary = error.description
             default:
                 let text = ErrorText.describe(error, sources: host.sources, traceback: false)
                 data["error"] = .string(values.text(text))
-                summary = "\(call["tool"]?.text ?? "") failed and has changed no item; the error is below."
+                // The values are shown after the changes are committed.
+                summary =
+                    data["changes"] == nil
+                    ? "\(call["tool"]?.text ?? "") failed and has changed no item; the error is below."
+                    : summary + " Its values cannot be shown; the error is below."
             }
         }
         if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }

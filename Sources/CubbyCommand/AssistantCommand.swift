@@ -125,11 +125,12 @@ struct AssistantCommand: ParsableCommand {
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
         ToolCalls.install(on: host)
-        host.launch()
-        host.loop.watch(input) { [unowned host] _ in
-            var byte: UInt8 = 0
-            if read(input, &byte, 1) <= 0 { host.terminate(cause: .eof, explicitly: false) }
+        // Before the launch, and on a thread: a script that never waits ends with the client, too.
+        try Self.whenStarterIsGone(input) { [poster = host.loop.poster, interrupter = host.state.interrupter] in
+            poster.post(.hangUp)
+            interrupter.interrupt([.events, .urgent])
         }
+        host.launch()
         host.write(ToolCalls.readiness)
         host.flushOutput()
         // From now on nobody reads what is written.
@@ -142,7 +143,8 @@ struct AssistantCommand: ParsableCommand {
         let words = ["--container", located.path] + (noInit ? ["--no-init"] : [])
         var options = try HostOptions.parse(words).scriptHostOptions(nil, asks: false)
         options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
-        (options.timeLimit, options.outputLimit) = (nil, Self.outputLimit)
+        // A call has a limit of its own, within this one; a timer that a script has left has none.
+        (options.timeLimit, options.outputLimit) = (AssistantServer.patience, Self.outputLimit)
         return options
     }
 
@@ -172,10 +174,15 @@ struct AssistantCommand: ParsableCommand {
 
     /// Ends this process when its starter is gone: nobody waits for the answer. Nothing is open for writing.
     private static func endWithStarter(_ input: Int32) throws {
+        try whenStarterIsGone(input) { _exit(ExitStatus.done.rawValue) }
+    }
+
+    /// Calls a function on a thread of its own when the starter has ended the input.
+    private static func whenStarterIsGone(_ input: Int32, _ body: @escaping @Sendable () -> Void) throws {
         let isWatching = DetachedThread.start {
             var byte: UInt8 = 0
-            while read(input, &byte, 1) > 0 {}
-            _exit(ExitStatus.done.rawValue)
+            while case let count = read(input, &byte, 1), count > 0 || count < 0 && errno == EINTR {}
+            body()
         }
         if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
     }

@@ -122,10 +122,7 @@ struct ReportPage {
 
     private func picture(_ bytes: [UInt8]?, _ name: String) -> String {
         guard let bytes else { return "<em>(the picture cannot be read)</em>" }
-        var base64: [UInt8] = []
-        bytes.withUnsafeBytes { Base64.encode($0, into: &base64) }
-        let data = String(decoding: base64, as: UTF8.self)
-        return "<img src=\"data:image/jpeg;base64,\(data)\" alt=\"\(HTMLText.escaped(name))\">"
+        return "<img src=\"data:image/jpeg;base64,\(Base64.text(bytes))\" alt=\"\(HTMLText.escaped(name))\">"
     }
 
     /// The style sheet. The margins of a printed page have the title, the date and the page's number.

@@ -166,6 +166,8 @@ struct AssistantServerTests {
         #expect(answers.count == 1 && answers.first?["id"]?.number == 101 && calls.calls.count == 6)
         client.server.end()
         #expect(client.server.isIdle)
+        // Those that waited are not begun for nobody.
+        #expect(calls.calls.count == 6)
     }
 
     @Test("progress goes to a client that asks for it")

@@ -136,6 +136,16 @@ struct ToolTests {
         #expect((result.data["output"]?.text?.utf8.count ?? 0) < 70_000)
     }
 
+    @Test("what cannot be shown does not hide what was changed")
+    func changedAndNotShown() throws {
+        let result = try run(
+            "items:createItem{ name = 'X' } return setmetatable({}, { __tostring = function() while true do end end })",
+            dry: false, seconds: 0.3)
+        #expect(result["isError"]?.flag == true && result.data["error"]?.text?.contains("time is up") == true)
+        #expect(result.words.first?.contains("has changed no item") == false, "\(result.words)")
+        #expect(result.data["changes"]?["counts"]?["created"]?.number == 1, "\(result)")
+    }
+
     @Test("queries: counted, bounded, and values that an answer cannot have are named")
     func query() throws {
         let few = try client.call("query", ["predicate": .string("price BETWEEN {1, 60}"), "limit": .number(2)])

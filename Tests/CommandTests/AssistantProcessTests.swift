@@ -167,6 +167,8 @@ struct AssistantProcessTests {
     func vanishing(signal: Int32?) throws {
         let client = try Client(program, ["--allow-changes"])
         #expect(try !client.run("items:createItem{ name = 'Kept' }", keeps: true).isError)
+        // A mark behind a quote is no part of it.
+        #expect(try !client.run("return \"\u{301}\\\\\"", keeps: true).isError)
         try client.send(
             "tools/call",
             [
@@ -178,6 +180,15 @@ struct AssistantProcessTests {
         try client.leave(signal)
         try waitForEnd()
         #expect(try names() == "Lamp Kept ")
+        #expect(try program(["status", program.container, "--json"]).stdout.contains("\"endedInOrder\" : true"))
+    }
+
+    @Test("a client that vanishes while a timer of a script runs without an end")
+    func busyTimer() throws {
+        let client = try Client(program, ["--allow-changes"])
+        #expect(try !client.run("timer.after(0, function() while true do end end)", keeps: true).isError)
+        try client.leave(nil)
+        try waitForEnd()
         #expect(try program(["status", program.container, "--json"]).stdout.contains("\"endedInOrder\" : true"))
     }
 }

@@ -2,6 +2,13 @@
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+    /// Bytes as a text.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        bytes.withUnsafeBytes { encode($0, into: &text) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     package static func encode(_ bytes: UnsafeRawBufferPointer, into out: inout [UInt8]) {
         var index = 0
         while index < bytes.count {
