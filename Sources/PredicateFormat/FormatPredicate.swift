@@ -195,8 +195,8 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     private func subject(_ comparison: PredicateComparison) -> String {
         // The comparison with nil of a checked expression is not the user's.
-        if case .constant(.null) = comparison.right { return "\(comparison.left)" }
-        return "\(PredicateNode.comparison(comparison))"
+        if case .constant(.null) = comparison.right { return comparison.left.excerpt }
+        return PredicateNode.comparison(comparison).excerpt
     }
 
     // MARK: Indexes
@@ -381,10 +381,14 @@ public struct FormatPredicateError: Error, Sendable, Hashable, CustomStringConve
     /// The line with the error, shortened around the error's column, and a caret under that column.
     package var excerpt: String {
         let reach = 48
+        // Characters of a few bytes each: a line may have megabytes.
+        let nearby = 16 * reach
         let bytes = Array(source.utf8)
         let place = min(max(column - 1, 0), bytes.count)
-        let lineStart = bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-        let lineEnd = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
+        let lineStart =
+            bytes[max(place - nearby, 0)..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? max(place - nearby, 0)
+        let farthest = min(place + nearby, bytes.count)
+        let lineEnd = bytes[place..<farthest].firstIndex(of: 0x0A) ?? farthest
         var before = Array(String(decoding: bytes[lineStart..<place], as: UTF8.self))
         var after = Array(String(decoding: bytes[place..<lineEnd], as: UTF8.self))
         if before.count > reach { before = ["…"] + before.suffix(reach - 1) }

@@ -17,6 +17,34 @@ struct PredicateErrorTests {
     }
 
     @Test(
+        "a message has the beginning of a long value, and the excerpt what is near its place",
+        arguments: ["text", "array", "data", "dictionary", "nested"])
+    func longValues(_ name: String) throws {
+        // Not arguments by themselves, which would be described.
+        let value: PropertyListValue =
+            switch name {
+            case "text": .string(String(repeating: "ab", count: 500_000))
+            case "array": .array((0..<100_000).map { .integer($0) })
+            case "data": .data([UInt8](repeating: 7, count: 1 << 20))
+            case "dictionary": .fields(PropertyListFields((0..<50_000).map { ("k\($0)", .integer($0)) }))
+            default: .array([.array([.string(String(repeating: "ä", count: 100_000))])])
+            }
+        let long = try FormatPredicate(format: "a == $long", variables: ["long": value])
+        let kinds: [String: PredicateKind] = ["a": PredicateKind(of: value) == .string ? .collection : .string]
+        do {
+            try long.check(kinds: kinds)
+            Issue.record("it is not refused")
+        } catch {
+            #expect(
+                error.message.utf8.count < 500 && error.message.contains(", in a == "), "\(error.message.prefix(600))")
+            #expect(error.description.utf8.count < 1500)
+        }
+        let text = try Self.error(
+            String(repeating: "a == 1 OR ", count: 100_000) + "a == == " + String(repeating: "x", count: 1 << 20))
+        #expect(text.excerpt.utf8.count < 300 && text.excerpt.contains("a == == xx"), "\(text.excerpt.prefix(400))")
+    }
+
+    @Test(
         "Each error has a code, a place and a hint",
         arguments: [
             ("name CONTAIN 'x'", .unknownOperator, 6, "CONTAIN is not an operator; did you mean CONTAINS?"),

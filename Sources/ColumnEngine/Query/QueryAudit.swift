@@ -78,7 +78,7 @@ struct ConditionAudit {
     func record() {
         for (comparison, fault) in order {
             store.questions.leftOut.record(
-                PredicateNode.comparison(comparison).description, fault.subject, fault.text,
+                PredicateNode.comparison(comparison).excerpt, fault.subject, fault.text,
                 counts[fault]?[comparison] ?? 0)
         }
     }

@@ -98,7 +98,7 @@ package struct PredicateAudit {
     ) -> PredicateFault? {
         guard let left, left != .null else { return nil }
         func blame(_ expression: FormatExpression, _ value: PropertyListValue) -> PredicateFault {
-            PredicateFault(subject: "\(expression)", reason: .kind(PredicateKind(of: value)))
+            PredicateFault(subject: expression.excerpt, reason: .kind(PredicateKind(of: value)))
         }
         if comparison.modifier != .direct {
             return left.predicateElements == nil ? blame(comparison.left, left) : nil
@@ -215,15 +215,15 @@ package struct PredicateAudit {
             return nil
         case .onesComplement:
             if values[0] == nil { return nil }
-            throw PredicateFault(subject: "\(arguments[0])", reason: .fraction)
+            throw PredicateFault(subject: arguments[0].excerpt, reason: .fraction)
         case .cast, .inZone, .sqrt, .exp, .ln, .log, .random, .method:
             if values.contains(nil) { return nil }
-            throw PredicateFault(subject: "\(call)", reason: .undefined)
+            throw PredicateFault(subject: call.excerpt, reason: .undefined)
         }
     }
 
     private static func fault(_ expression: FormatExpression, _ value: PropertyListValue) -> PredicateFault {
-        PredicateFault(subject: "\(expression)", reason: .kind(PredicateKind(of: value)))
+        PredicateFault(subject: expression.excerpt, reason: .kind(PredicateKind(of: value)))
     }
 
     /// The fault of an operation without a result.
@@ -237,12 +237,12 @@ package struct PredicateAudit {
             return numbers.0 == nil ? fault(left, first) : fault(right, second)
         }
         if operation.takesWholeNumbers, number.whole == nil || divisor.whole == nil {
-            return PredicateFault(subject: "\(number.whole == nil ? left : right)", reason: .fraction)
+            return PredicateFault(subject: (number.whole == nil ? left : right).excerpt, reason: .fraction)
         }
         let isDivision = operation == .divide || operation == .modulus
         return isDivision && divisor.asDouble == 0
-            ? PredicateFault(subject: "\(right)", reason: .zero)
-            : PredicateFault(subject: "\(whole)", reason: .overflow)
+            ? PredicateFault(subject: right.excerpt, reason: .zero)
+            : PredicateFault(subject: whole.excerpt, reason: .overflow)
     }
 
     /// The value at the end of a path.

@@ -75,7 +75,7 @@ struct PredicateChecker {
             if let problem = arguments.lazy.compactMap(problem).first { return problem }
             for (index, argument) in arguments.enumerated() where !function.takes(kind(of: argument), at: index) {
                 return mismatch(
-                    "\(function.rawValue) does not take \(kind(of: argument).named), which \(argument) is",
+                    "\(function.rawValue) does not take \(kind(of: argument).named), which \(argument.excerpt) is",
                     isRight: false)
             }
             return nil
@@ -89,7 +89,7 @@ struct PredicateChecker {
     private func operandProblem(_ operation: String, _ operand: FormatExpression, takesDates: Bool) -> Problem? {
         let kind = kind(of: operand)
         if kind.isComputable, takesDates || kind != .date { return nil }
-        var problem = mismatch("\(operation) takes numbers, and \(operand) is \(kind.named)", isRight: false)
+        var problem = mismatch("\(operation) takes numbers, and \(operand.excerpt) is \(kind.named)", isRight: false)
         problem.operand = operand
         return problem
     }

@@ -201,7 +201,8 @@ struct PredicateParser {
                 PredicateNumber(value)?.whole == nil
             {
                 throw error(
-                    .typeMismatch, "\(operation.rawValue) takes whole numbers, and this is \(operand)", at: offset)
+                    .typeMismatch, "\(operation.rawValue) takes whole numbers, and this is \(operand.excerpt)",
+                    at: offset)
             }
         }
         let start = places.first ?? 0
@@ -342,7 +343,8 @@ struct PredicateParser {
                 throw unexpectedOperator()
             }
             throw error(
-                "\(expression) is a value, not a condition; compare it, as in \(expression) == TRUE", at: parsed.start)
+                "\(expression.excerpt) is a value, not a condition; compare it, as in \(expression.excerpt) == TRUE",
+                at: parsed.start)
         }
     }
 

@@ -24,6 +24,18 @@ struct PredicatePrinter {
     }
 
     private(set) var text = ""
+    /// The bytes after which the rest is left out: a value of a variable may have megabytes.
+    private let limit: Int
+
+    init(limit: Int = .max) { self.limit = limit }
+
+    private var isFull: Bool { text.utf8.count > limit }
+
+    /// The text, with a sign where the rest is left out.
+    var result: String {
+        guard isFull else { return text }
+        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
+    }
 
     /// Prints in parentheses if `needed`.
     private mutating func parenthesise(_ needed: Bool, _ body: (inout Self) -> Void) {
@@ -61,7 +73,7 @@ struct PredicatePrinter {
         }
         if parts.count == 1 { return print(first, within: level) }
         parenthesise(level >= own) { printer in
-            for (index, part) in parts.enumerated() {
+            for (index, part) in parts.enumerated() where !printer.isFull {
                 if index > 0 { printer.text += separator }
                 printer.print(part, within: own)
             }
@@ -149,7 +161,7 @@ struct PredicatePrinter {
     }
 
     private mutating func commas(_ expressions: [FormatExpression]) {
-        for (index, expression) in expressions.enumerated() {
+        for (index, expression) in expressions.enumerated() where !isFull {
             if index > 0 { text += ", " }
             print(expression, within: .none)
         }
@@ -172,8 +184,8 @@ struct PredicatePrinter {
         case .uid(let number): text += String(number)
         case .real(let number): print(number)
         case .single(let number): print(Double(number))
-        case .string(let string): text += string.quoted()
-        case .utf16: text += (value.text ?? "").quoted()
+        case .string(let string): text += string.shortened(to: limit).quoted()
+        case .utf16: text += (value.text ?? "").shortened(to: limit).quoted()
         case .date(let date):
             text += "CAST("
             if let iso = date.wholeSecondText {
@@ -183,14 +195,18 @@ struct PredicatePrinter {
             }
             text += ", \"NSDate\")"
         case .data(let bytes):
-            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            let digits = bytes.prefix(limit).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             text += "CAST(\"\(digits.joined())\", \"NSData\")"
         case .array(let elements), .set(let elements):
-            commas(elements.map { .constant($0) }, open: "{", close: "}")
+            commas(elements.prefix(limit).map { .constant($0) }, open: "{", close: "}")
         case .dictionary(let fields):
             // The language has no literal for this value; the text is for display only.
+            if fields.count > limit {
+                text += "{\(fields.count.counted("entry", "entries"))}"
+                return
+            }
             text += "{"
-            for (index, entry) in fields.sortedEntries.enumerated() {
+            for (index, entry) in fields.sortedEntries.enumerated() where !isFull {
                 if index > 0 { text += ", " }
                 print(entry.key)
                 text += ": "

@@ -32,6 +32,13 @@ public import PropertyList
         printer.print(self, within: .none)
         return printer.text
     }
+
+    /// The same for a message: the beginning of a long text.
+    package var excerpt: String {
+        var printer = PredicatePrinter(limit: 200)
+        printer.print(self, within: .none)
+        return printer.result
+    }
 }
 
 /// The index in brackets after a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.

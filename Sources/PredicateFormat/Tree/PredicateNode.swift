@@ -17,6 +17,13 @@
         printer.print(self, within: .none)
         return printer.text
     }
+
+    /// The same for a message: the beginning of a long text.
+    package var excerpt: String {
+        var printer = PredicatePrinter(limit: 200)
+        printer.print(self, within: .none)
+        return printer.result
+    }
 }
 
 /// A comparison of two expressions: `ANY tags ==[c] "gift"`.
