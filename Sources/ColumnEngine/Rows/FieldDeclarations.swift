@@ -4,6 +4,8 @@ package import PropertyList
 package struct FieldDeclarations: Sendable, Hashable {
     /// In order.
     package private(set) var all: [FieldDeclaration] = []
+    /// The names of the migrations that have run, in their order.
+    package var steps: [String] = []
 
     /// Declares nothing.
     package init() {}
@@ -13,8 +15,8 @@ package struct FieldDeclarations: Sendable, Hashable {
         for declaration in declarations { declare(declaration) }
     }
 
-    /// Whether nothing is declared.
-    package var isEmpty: Bool { all.isEmpty }
+    /// Whether nothing is declared, and no migration has run.
+    package var isEmpty: Bool { all.isEmpty && steps.isEmpty }
 
     /// What is declared of a field; nil for a free one.
     package subscript(_ name: String) -> FieldDeclaration? { all.first { $0.name == name } }
@@ -44,10 +46,15 @@ package struct FieldDeclarations: Sendable, Hashable {
     }
 }
 
-/// Their form in records: an array of dictionaries in order, each with `name`, `kind`, and what else is declared.
+/// Their form in records: an array of dictionaries in order, each with `name`, `kind`, and what else is declared; behind
+/// them, if migrations have run, one with their names: `steps`.
 extension FieldDeclarations {
     /// The value of a record; an empty array if nothing is declared.
-    package var record: PropertyListValue { .array(all.map { .fields($0.record) }) }
+    package var record: PropertyListValue {
+        var elements = all.map { PropertyListValue.fields($0.record) }
+        if !steps.isEmpty { elements.append(.fields(["steps": .array(steps.map { .string($0) })])) }
+        return .array(elements)
+    }
 
     /// Reads a record. Its bytes are not trusted.
     ///
@@ -57,11 +64,38 @@ extension FieldDeclarations {
         guard case .array(let elements)? = record else {
             throw StoreError(.corruptJournal, "the declarations of fields are none")
         }
-        for element in elements { declare(try FieldDeclaration(record: element)) }
+        for element in elements {
+            if let steps = element.fields?["steps"] {
+                self.steps += try Self.steps(steps)
+            } else {
+                declare(try FieldDeclaration(record: element))
+            }
+        }
+    }
+
+    private static func steps(_ value: PropertyListValue) throws(StoreError) -> [String] {
+        guard case .array(let elements) = value else {
+            throw StoreError(.corruptJournal, "the names of migrations are not an array")
+        }
+        var steps: [String] = []
+        for element in elements {
+            guard case .string(let name) = element else {
+                throw StoreError(.corruptJournal, "the name of a migration is not a string")
+            }
+            steps.append(name)
+        }
+        return steps
     }
 }
 
 extension FieldDeclaration {
+    /// The same of a field with another name.
+    package func renamed(_ name: String) throws(StoreError) -> FieldDeclaration {
+        var fields = record
+        fields["name"] = .string(name)
+        return try FieldDeclaration(record: .fields(fields))
+    }
+
     /// The declaration by the names that it has in scripts.
     package var record: PropertyListFields {
         var fields: PropertyListFields = ["name": .string(name), "kind": .string(kind.rawValue)]

@@ -20,13 +20,16 @@ public actor ItemDatabase {
     ///   - attachments: the path of an existing folder for attachments; nil for none.
     ///   - schema: the fields of every item.
     ///   - durability: whether each commit survives a power cut.
-    /// - Throws: as ``ItemStore/open(_:schema:durability:)``.
+    ///   - migrations: all steps that the program's models have ever taken, in order: those that have not run here are run,
+    ///     and a store that knows others is only read. See ``Migration``.
+    /// - Throws: as ``ItemStore/open(_:schema:durability:)`` and ``ItemStore/migrate(_:)``.
     public init(
         _ persistence: sending any ItemPersistence = MemoryPersistence(), attachments: String? = nil,
-        schema: ItemSchema = .household, durability: CommitDurability = .process
+        schema: ItemSchema = .household, durability: CommitDurability = .process, migrations: [Migration] = []
     ) throws(StoreError) {
         store = try ItemStore.open(persistence, schema: schema, durability: durability)
         if let attachments { store.attachments = ItemAttachments(folder: attachments) }
+        try store.migrate(migrations)
         store.addCommitObserver(commits)
     }
 

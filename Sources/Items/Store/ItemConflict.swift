@@ -162,9 +162,13 @@ extension ItemConflict: CustomStringConvertible {
         func text(_ declarations: FieldDeclarations, _ name: String) -> String {
             VisibleText.line(declarations[name]?.constraints ?? "(free)")
         }
-        return mine.names(differingFrom: base).map { name in
+        let fields = mine.names(differingFrom: base).map { name in
             ["(declared)", VisibleText.line(name), text(mine, name), text(theirs, name), text(base, name)]
         }
+        let steps = mine.steps.filter { !base.steps.contains($0) }.map { step in
+            ["(migration)", VisibleText.line(step), "run", theirs.steps.contains(step) ? "run" : "", ""]
+        }
+        return fields + steps
     }
 
     private static func label(_ change: Change) -> String {
@@ -266,6 +270,7 @@ extension ItemStore {
                     names.compactMap { mine[$0] },
                     freeing: names.filter { mine[$0] == nil && declarations[$0] != nil })
             }
+            for step in mine.steps where !base.steps.contains(step) && !migrations.contains(step) { record(step: step) }
         case .move: break
         }
     }

@@ -30,7 +30,9 @@ final class RemoteReplica {
     }
 
     var isShared: Bool { remote != nil }
-    var isReadOnly: Bool { remote?.isReadOnly ?? persistence.isReadOnly }
+    /// Why nothing is changed in a store that could be; nil for none.
+    var denial: StoreError?
+    var isReadOnly: Bool { denial != nil || (remote?.isReadOnly ?? persistence.isReadOnly) }
     /// Whether the reads of a transaction are recorded, so that remote changes to them conflict with it.
     var recordsReads: Bool { isShared && isolation == .serializable }
 
@@ -40,6 +42,7 @@ final class RemoteReplica {
             return StoreError(
                 .readOnly, "a commit is on its way to the server: items can be changed when it has answered")
         }
+        if let denial { return denial }
         guard let remote else { return .storeIsReadOnly }
         return StoreError(.readOnly, remote.readOnlyReason)
     }
