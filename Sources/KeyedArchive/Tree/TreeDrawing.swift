@@ -42,6 +42,9 @@ package struct TreeDrawing {
     private var trail: [TreePath.Step?] = []
     /// The paths of the data that embedded trees were first met in.
     private var opened: [ObjectIdentifier: TreePath] = [:]
+    /// How many more elements of values without a number of their own are drawn: each place that has such a value has
+    /// all of it, so that a small hostile file could have lines without end.
+    private var budget: Int
     /// Values without a number of their own nest at most this deep; only those of a hostile file would go on for ever.
     private static let deepest = 10_000
 
@@ -61,6 +64,7 @@ package struct TreeDrawing {
         self.maximumDepth = maximumDepth
         self.prefix = prefix.steps
         self.opening = opening
+        budget = tree.referenceBudget
     }
 
     /// Draws the whole tree, the unreferenced objects, and what else the file's outermost dictionary has.
@@ -141,12 +145,17 @@ package struct TreeDrawing {
             line.append((.detail, " …"))
             return line
         }
+        let children = tree.children(next.node)
         if let identity = value.identity {
             drawn.insert(identity)
             containing.insert(identity)
             pending.append(Pending(node: next.node, level: 0, isLast: true, leaves: identity))
+        } else {
+            budget -= children.count
+            guard budget >= 0 else {
+                return line + [(.error, ", not drawn: the values unfold far beyond the file")]
+            }
         }
-        let children = tree.children(next.node)
         for (index, child) in children.enumerated().reversed() {
             pending.append(
                 Pending(

@@ -23,6 +23,8 @@ package struct TreeWalk {
     private let tree: ArchiveTree
     /// The path of the tree itself: that of the data that contains it.
     private let prefix: [TreePath.Step]
+    /// The path of what is visited: the tree's, or that of a node in it.
+    private var start: [TreePath.Step]
     private var steps: [TreePath.Step] = []
     /// The objects that a path may begin at, by depth: a deep path begins at one near its end.
     private var anchors: [(depth: Int, uid: UInt32)] = []
@@ -39,13 +41,14 @@ package struct TreeWalk {
     package init(_ tree: ArchiveTree, prefix: [TreePath.Step] = []) {
         self.tree = tree
         self.prefix = prefix
+        start = prefix
         // Containers of a hostile file may share bytes, and have more references than the file has room for.
         budget = tree.referenceBudget
     }
 
     /// The path of the current value, for `cubby inspect --path`.
     package var path: TreePath {
-        guard let anchor = anchors.last else { return TreePath(prefix + steps) }
+        guard let anchor = anchors.last else { return TreePath(start + steps) }
         return TreePath(prefix + Self.steps(to: anchor.uid) + steps[anchor.depth...])
     }
 
@@ -62,6 +65,26 @@ package struct TreeWalk {
             else { continue }
             try run(from: node, uid: uid, body)
         }
+        try runEmbedded(body)
+    }
+
+    /// Visits a node, what is below it, and what is in embedded archives there.
+    ///
+    /// - Parameters:
+    ///   - node: the node.
+    ///   - path: the node's path.
+    ///   - body: called with each value.
+    /// - Throws: `readCorrupt` when the file unfolds too far or the work is interrupted; the errors of `body`.
+    package mutating func run(
+        below node: ArchiveTree.Node, at path: TreePath, _ body: (Visit, TreeWalk) throws -> Void
+    ) throws {
+        start = path.steps
+        try run(from: node, nil, body)
+        start = prefix
+        try runEmbedded(body)
+    }
+
+    private func runEmbedded(_ body: (Visit, TreeWalk) throws -> Void) throws {
         for (path, tree) in embedded {
             var inner = TreeWalk(tree, prefix: path)
             try inner.run(body)
@@ -167,9 +190,19 @@ package struct TreeSearch {
     package init(_ text: String) { needle = FoldedText(text) }
 
     /// Calls a function with each hit, in the order of `TreeWalk`.
-    package mutating func run(in tree: ArchiveTree, _ body: (Hit) throws -> Void) throws {
+    ///
+    /// - Parameters:
+    ///   - tree: the tree.
+    ///   - damage: called with what cannot be read, where the text may be, too.
+    ///   - body: called with each hit.
+    /// - Throws: `readCorrupt` when the file unfolds too far or the work is interrupted; the errors of `body`.
+    package mutating func run(
+        in tree: ArchiveTree, damage: (TreePath, ArchiveError) -> Void = { _, _ in }, _ body: (Hit) throws -> Void
+    ) throws {
+        if let error = tree.archiveError { damage(TreePath([]), error) }
         var walk = TreeWalk(tree)
         try walk.run { visit, walk in
+            if let error = visit.damage { damage(walk.path, error) }
             guard isHit(visit) else { return }
             try body(Hit(path: walk.path, tree: visit.tree, node: visit.node))
         }
