@@ -76,6 +76,9 @@ struct DatabaseInspectionTests {
             ("notes[\"a.b\"][1].$embedded.root.name", [], "\"Fluffy Bear\"\n"),
             ("notes[\"a.b\"][5]", ["--path", "k[0]"], "\"fluffy\"\n"),
             ("rowid.oid[row 1].root.name", [], "\"Third\"\n"),
+            // As a search and a timeline name a text and a number.
+            ("notes.title[1]", [], "\"Fluffy\"\n"), ("notes.id[5]", [], "5\n"),
+            ("notes.title[1]", ["--json"], "\"Fluffy\"\n"),
         ])
     func cells(cell: String, words: [String], text: String) throws {
         let output = try program(["inspect", "\(notes)#\(cell)"] + words)
@@ -88,7 +91,7 @@ struct DatabaseInspectionTests {
         "a cell that is not there is an error with what is there",
         arguments: [
             ("note.title[1]", "no table 'note'", Int32(1)), ("notes.titel[1]", "no column 'titel'", 1),
-            ("notes.title[9]", "no such row", 1), ("notes.title[1]", "no archive and no property list", 65),
+            ("notes.title[9]", "no such row", 1), ("notes.title[1].x", "no archive and no property list", 65),
             ("notes.title", "table.column[rowid]", 64), ("titles.title[1]", "a view", 1),
             ("notes[\"a.b\"][6]", "at byte", 65),
         ])

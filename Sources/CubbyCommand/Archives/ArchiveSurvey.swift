@@ -84,7 +84,7 @@ struct ArchiveSurvey {
 
     private mutating func survey(_ entry: FileTree.Entry) {
         do throws(FileError) {
-            switch try EvidenceFile(entry) {
+            switch try EvidenceFile(entry, provenance) {
             case .passedOver(let reason): passOver(entry, reason)
             case .database: surveyDatabase(entry.path)
             case .propertyList(let bytes): survey(entry.path, bytes)
@@ -102,11 +102,14 @@ struct ArchiveSurvey {
         do {
             let tree = try ArchiveTree(PropertyListStorage(bytes))
             kind = tree.kind(of: bytes)
-            report.error = tree.archiveError?.description
-            if let search { try find(search, in: tree, &report) }
+            if let search {
+                try find(search, in: tree, &report)
+            } else {
+                report.problems.add(TreeDamage(in: tree))
+            }
             if writesJSON { try report.describe(tree) }
         } catch {
-            report.error = "\(error)"
+            report.problems.add("", "\(error)")
         }
         provenance?.record(
             Provenance.Source(
@@ -124,9 +127,9 @@ struct ArchiveSurvey {
                 if let search { try find(search, in: database, &report) }
                 if writesJSON { try report.describe(database) }
             } catch {
-                report.error = EvidenceDatabase.message(error)
+                report.problems.add("", EvidenceDatabase.message(error))
             }
-            if report.error == nil, !database.isUnchanged { report.error = "it changed while it was read" }
+            if !database.isUnchanged { report.problems.add("", "it changed while it was read") }
             self.report(report, as: .badData)
         } catch {
             report(
@@ -155,7 +158,8 @@ struct ArchiveSurvey {
         let file = VisibleText.line(ArchiveFiles.name(report.file))
         var found = ArchiveReport.Found(tree)
         defer { if count > 0 { report.found = found } }
-        try search.run(in: tree) { hit in
+        // The text may be in what cannot be read, too.
+        try search.run(in: tree, damage: { report.problems.add($0.description, $1.description) }) { hit in
             if writesJSON {
                 try found.add(hit)
             } else if !output.isClosed {
@@ -179,7 +183,7 @@ struct ArchiveSurvey {
             if count > 0 { report.found = found }
         }
         for table in database.tables {
-            if let problem = table.problem { report.error = report.error ?? "\(table.name): \(problem)" }
+            if let problem = table.problem { report.problems.add(table.name, problem) }
             try database.forEachRow(of: table) { row, cell in
                 for (index, column) in table.columns.enumerated() {
                     let path = CellPath(table.name, column.name, row)
@@ -199,7 +203,11 @@ struct ArchiveSurvey {
                         switch cell(index).embedded {
                         case .success(let tree)?:
                             var search = search
-                            try search.run(in: tree) { hit in
+                            func damaged(_ inner: TreePath, _ error: ArchiveError) {
+                                report.problems.add(
+                                    CellPath(table.name, column.name, row, inner).description, error.description)
+                            }
+                            try search.run(in: tree, damage: damaged) { hit in
                                 count += 1
                                 let inner = CellPath(table.name, column.name, row, hit.path)
                                 if writesJSON { return try found.add(inner, hit) }
@@ -207,7 +215,7 @@ struct ArchiveSurvey {
                                     [(.label, file), (.guide, ": "), (.reference, inner.description), (.guide, ": ")]
                                         + InspectCommand.line(hit.tree, hit.node, leafText))
                             }
-                        case .failure(let error)?: report.error = report.error ?? "\(path): \(error)"
+                        case .failure(let error)?: report.problems.add(path.description, error.description)
                         case nil:
                             guard case .text(let bytes) = cell(index) else { break }
                             let text = String(decoding: bytes, as: UTF8.self)
@@ -222,15 +230,17 @@ struct ArchiveSurvey {
     }
 
     private mutating func report(_ report: ArchiveReport, as failure: ExitStatus) {
-        if let error = report.error {
-            provenance?.recordUnread(report.file, reason: error)
+        if report.error != nil {
+            for problem in report.problems.list {
+                provenance?.recordUnread(report.file, problem.path, reason: problem.reason)
+            }
             failureCount += 1
             if status != .inputOutput { status = failure }
         }
         if writesJSON, search == nil || report.found != nil { return output.append(json: report.line()) }
-        if let error = report.error {
+        for problem in report.problems.texts.prefix(Self.namedCount) {
             progress?.finish()
-            CommandFailure.say(VisibleText.line("\(ArchiveFiles.name(report.file)): \(error)"))
+            CommandFailure.say(VisibleText.line("\(ArchiveFiles.name(report.file)): \(problem)"))
         }
     }
 }
@@ -282,13 +292,16 @@ struct ArchiveReport {
     private var classes: NameTable<Int> = [:]
     private var top: [UInt8]?
     var found: Found?
-    /// The first error of reading.
-    var error: String?
+    /// What cannot be read.
+    var problems = FileProblems()
+    /// The first of it.
+    var error: String? { problems.first }
     /// Why a file in a folder was passed over.
     var omission: String?
 
     init(file: String, digest: String? = nil, error: String? = nil) {
-        (self.file, self.digest, self.error) = (file, digest, error)
+        (self.file, self.digest) = (file, digest)
+        if let error { problems.add("", error) }
     }
 
     /// A file's line is buffered until it is complete, so that an error leaves no partial line.
@@ -305,7 +318,8 @@ struct ArchiveReport {
         var text = JSONText(.compact)
         contents.append(to: &text)
         top = text.take()
-        if error == nil { error = contents.problem }
+        // A search has met the same.
+        if problems.list.isEmpty { problems = contents.problems }
     }
 
     /// Adds a tree's contents.
@@ -317,7 +331,7 @@ struct ArchiveReport {
         try writer.write { json += $0 }
         json.removeLast()
         top = json
-        if error == nil { error = writer.damage?.description }
+        if problems.list.isEmpty, let damage = writer.damage { problems.add("", damage.description) }
     }
 
     /// The JSON object as one line.

@@ -18,13 +18,14 @@ struct BytesView {
     /// - Throws: the exit status, after a message, for a file that is none.
     func show(_ file: String, _ provenance: Provenance) throws {
         let name = ArchiveFiles.name(file)
-        let bytes = try ArchiveFiles.bytes(of: file)
+        let bytes = try ArchiveFiles.bytes(of: file, provenance)
         let format = bytes.withUnsafeBytes { PropertyListFormat(detecting: $0) }
         guard format == .binary else {
             let advice =
                 format == .xml
                 ? "it is XML: cubby convert \(OptionWords.argument(file)) OUT.plist writes it as one"
                 : "it does not begin with bplist"
+            provenance.recordRead(file, bytes, kind: "not a binary property list")
             provenance.recordUnread(file, reason: "not a binary property list")
             throw CommandFailure.exit(.badData, "\(name) is not a binary property list; \(advice)")
         }

@@ -89,22 +89,32 @@ struct FileCheck {
     }
 
     func run() throws {
-        let bytes = try ArchiveFiles.bytes(of: path)
+        let bytes = try ArchiveFiles.bytes(of: path, provenance)
         let check = ArchiveCheck(bytes)
-        provenance.recordRead(path, bytes, kind: check.kind)
+        let tree = try? ArchiveTree(PropertyListStorage(bytes))
+        provenance.recordRead(path, bytes, kind: tree?.kind(of: bytes) ?? "not readable")
+        // What the layers of the file do not have: archives in its data, and values that unfold without end.
+        var problems = FileProblems()
+        if !check.hasErrors, let tree { problems.add(TreeDamage(in: tree)) }
+        for problem in problems.list { provenance.recordUnread(path, problem.path, reason: problem.reason) }
         for finding in check.findings where finding.severity == .error {
             provenance.recordUnread(path, reason: Self.text(finding))
         }
         // The application that owns an archive of items may read other values than are there.
         let notices = check.hasErrors ? [] : ItemArchiveReader.notices(on: bytes, .household)
-        let isWell = check.findings.isEmpty && notices.isEmpty
+        let isWell = check.findings.isEmpty && notices.isEmpty && problems.list.isEmpty
         Report.line("\(ArchiveFiles.name(path)): \(check.kind)\(isWell ? ", nothing wrong" : "")")
         for finding in check.findings { Report.line("  \(Self.text(finding))") }
+        for problem in problems.texts { Report.line("  error: \(problem)") }
         for notice in notices { Report.line("  warning: \(notice)") }
         guard check.hasErrors else {
-            guard let repair else { return }
-            try ArchiveFiles.write(bytes, to: repair)
-            return Report.line("  nothing to repair: wrote its \(bytes.count.counted("byte")) as they are to \(repair)")
+            if let repair {
+                try ArchiveFiles.write(bytes, to: repair)
+                let reason = problems.list.isEmpty ? "nothing to repair" : "nothing that can be repaired"
+                Report.line("  \(reason): wrote its \(bytes.count.counted("byte")) as they are to \(repair)")
+            }
+            if problems.list.isEmpty { return }
+            throw ExitCode(ExitStatus.badData.rawValue)
         }
         if let rescue = check.rescue {
             Report.line(
@@ -152,6 +162,7 @@ struct ContainerCheck {
 
     func run() throws {
         guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
+            provenance.recordUnread(container.path, reason: "it is not a container")
             throw CommandFailure.exit(
                 .badData, "\(container.displayPath) is not a container: it has no Documents")
         }

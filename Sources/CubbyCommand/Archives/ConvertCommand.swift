@@ -85,21 +85,50 @@ enum ArchiveFiles {
     static let different: Int32 = 1
     static let sizeLimit = 1 << 33
 
-    /// The bytes of a file; `-` is standard input.
-    static func contents(of path: String) throws(FileError) -> [UInt8] {
+    /// The bytes of a file, or of a cell of a database; `-` is standard input.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path, `-`, or `FILE.sqlite#table.column[rowid]`.
+    ///   - provenance: records the files of the cell's database.
+    /// - Returns: the bytes.
+    /// - Throws: `FileError`, also for a device, and for a cell that has no bytes.
+    static func contents(of path: String, _ provenance: Provenance? = nil) throws(FileError) -> [UInt8] {
+        if let cell = CellReference(path) { return try cell.bytes(provenance) }
         let layer = PosixFileLayer()
+        try refuseDevice(path)
         guard path == "-" else { return try layer.contents(of: path, limit: sizeLimit) }
         return try layer.contents(
             of: OpenFile(descriptor: StandardDescriptor.input, path: "standard input"), limit: sizeLimit)
     }
 
+    /// Refuses what may have no end, or nobody who writes it: a device, and a pipe by name. The program's own streams,
+    /// also those of a shell's `<(…)`, are read.
+    private static func refuseDevice(_ path: String) throws(FileError) {
+        var raw = stat()
+        var null = stat()
+        guard (path == "-" ? fstat(StandardDescriptor.input, &raw) : stat(path, &raw)) == 0 else { return }
+        let isStream = path == "-" || ["/dev/stdin", "/dev/fd/", "/proc/"].contains { path.hasPrefix($0) }
+        switch raw.st_mode & S_IFMT {
+        case S_IFIFO, S_IFSOCK:
+            if isStream { return }
+        case S_IFBLK: break
+        case S_IFCHR:
+            if path == "-", isatty(StandardDescriptor.input) == 1 { return }
+            if stat("/dev/null", &null) == 0, null.st_rdev == raw.st_rdev { return }
+        default: return
+        }
+        throw FileError(
+            .read, path == "-" ? "standard input" : path, code: EINVAL, reason: "it is a pipe or a device")
+    }
+
     /// The bytes of a command's only file.
     ///
     /// - Throws: the exit status, after a message on standard error.
-    static func bytes(of path: String) throws -> [UInt8] {
+    static func bytes(of path: String, _ provenance: Provenance? = nil) throws -> [UInt8] {
         do throws(FileError) {
-            return try contents(of: path)
+            return try contents(of: path, provenance)
         } catch {
+            provenance?.recordUnread(path, reason: error.message)
             throw CommandFailure.exit(.inputOutput, error.message)
         }
     }

@@ -111,7 +111,15 @@ struct InspectCommand: ParsableCommand {
         let file = files[0]
         if bytes { return try BytesView(output, isFull: full).show(file, provenance) }
         if files.count > 1 {
-            let isSame = try compare(try open(file, provenance), try open(files[1], provenance), output)
+            let (old, new) = (try open(file, provenance), try open(files[1], provenance))
+            if provenance.isWanted {
+                for (file, tree) in [(file, old), (files[1], new)] {
+                    for place in TreeDamage(in: tree).places {
+                        provenance.recordUnread(file, place.path.description, reason: place.reason)
+                    }
+                }
+            }
+            let isSame = try compare(old, new, output)
             output.flush()
             if !isSame { throw ExitCode(ArchiveFiles.different) }
             return
@@ -138,18 +146,39 @@ struct InspectCommand: ParsableCommand {
         if let cell = CellReference(file) { return try show(cell, named: file, output, provenance) }
         let tree = try open(file, provenance)
         let steps = try path.map(parsed) ?? TreePath([])
-        try show(path == nil ? Place(tree: tree, path: steps) : try place(steps, of: tree, file), named: file, output)
+        try show(
+            path == nil ? Place(tree: tree, path: steps) : try place(steps, of: tree, file), named: file, output,
+            provenance)
     }
 
     private func show(
         _ cell: CellReference, named name: String, _ output: TextOutput, _ provenance: Provenance
     ) throws {
-        let (tree, cellName, inner) = try cell.open(provenance)
+        let (contents, cellName) = try cell.open(provenance)
+        guard case .tree(let tree, let inner) = contents else {
+            if case .plain(let value) = contents { try show(value, of: cell, output) }
+            return
+        }
         var steps = inner.steps
         if let path, cell.isNamed { steps += try parsed(path).steps }
         let path = TreePath(steps)
         try show(
-            steps.isEmpty ? Place(tree: tree, path: path) : try place(path, of: tree, name), named: cellName, output)
+            steps.isEmpty ? Place(tree: tree, path: path) : try place(path, of: tree, name), named: cellName, output,
+            provenance)
+    }
+
+    /// Shows a cell that has no archive, as a row of a timeline or a hit of a search names it.
+    private func show(_ value: PropertyListValue, of cell: CellReference, _ output: TextOutput) throws {
+        if xml || (path != nil && cell.isNamed) { throw cell.noTree(value) }
+        if json {
+            var text = JSONText(.lines)
+            text.leaf(value)
+            text.append("\n")
+            output.append(json: text.take())
+        } else {
+            output.line([(.string, leafText(output).text(value))])
+        }
+        output.flush()
     }
 
     /// What is shown: a whole tree, or a node of it.
@@ -159,9 +188,21 @@ struct InspectCommand: ParsableCommand {
         let path: TreePath
     }
 
-    private func show(_ place: Place, named file: String, _ output: TextOutput) throws {
+    /// - Throws: the exit status for something in it that cannot be read, also below what `--depth` shows.
+    private func show(
+        _ place: Place, named file: String, _ output: TextOutput, _ provenance: Provenance
+    ) throws {
+        // XML is the file's property list, whose archives are not read.
         if xml { return try writeXML(place.tree, place.node) }
-        if json { return try writeJSON(place, output) }
+        var unwritten: ArchiveError?
+        if json { unwritten = try writeJSON(place, output) } else { try draw(place, named: file, output) }
+        var problems = FileProblems()
+        problems.add(TreeDamage(in: place.tree, at: place.path, below: place.node))
+        if problems.list.isEmpty, let unwritten { problems.add("", unwritten.description) }
+        try provenance.recordUnread(file, problems)
+    }
+
+    private func draw(_ place: Place, named file: String, _ output: TextOutput) throws {
         var drawing = TreeDrawing(
             place.tree, leafText: leafText(output), maximumDepth: depth ?? .max, at: place.path,
             opening: file == "-"
@@ -199,22 +240,23 @@ struct InspectCommand: ParsableCommand {
 
     private func open(_ path: String, _ provenance: Provenance) throws -> ArchiveTree {
         if let cell = CellReference(path) {
-            let (tree, _, inner) = try cell.open(provenance)
+            guard case .tree(let tree, let inner) = try cell.open(provenance).contents else {
+                throw CommandFailure.exit(.badData, "\(path): it has no archive and no property list")
+            }
             guard inner.steps.isEmpty else {
-                throw ValidationError("Of two files, --path has the path in both: '\(path)' has another.")
+                throw CommandFailure.exit(.usage, "of two files, --path has the path in both: '\(path)' has another")
             }
             return tree
         }
         if EvidenceDatabase.isDatabase(path) {
-            throw ValidationError(
-                "Two databases are not compared, but cells of them are: '\(path)#table.column[rowid]' is one.")
+            throw CommandFailure.exit(
+                .usage, "a database is not compared, but cells of one are: '\(path)#table.column[rowid]' is one")
         }
-        let bytes = try ArchiveFiles.bytes(of: path)
+        let bytes = try ArchiveFiles.bytes(of: path, provenance)
         do {
             let (reader, format) = try ArchiveFiles.propertyList(path, bytes)
             let tree = ArchiveTree(reader, format: format ?? .binary)
             provenance.recordRead(path, bytes, kind: tree.kind(of: bytes))
-            if let error = tree.archiveError { provenance.recordUnread(path, reason: error.description) }
             return tree
         } catch {
             provenance.recordRead(path, bytes, kind: "not readable")
@@ -224,7 +266,9 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func parsed(_ path: String) throws -> TreePath {
-        do throws(ArchiveError) { return try TreePath(path) } catch { throw ValidationError(error.message) }
+        do throws(ArchiveError) { return try TreePath(path) } catch {
+            throw CommandFailure.exit(.usage, error.message)
+        }
     }
 
     /// The node at a path, or the whole archive or property list that data at it contains.
@@ -246,7 +290,8 @@ struct InspectCommand: ParsableCommand {
         return "keyed archive\(archiver), \(form), \(count)"
     }
 
-    private func writeJSON(_ place: Place, _ output: TextOutput) throws {
+    /// - Returns: what cannot be written; nil for all of a tree that can be read.
+    private func writeJSON(_ place: Place, _ output: TextOutput) throws -> ArchiveError? {
         var writer = TreeJSON(place.tree, at: place.path)
         func emit(_ bytes: [UInt8]) throws {
             output.append(json: bytes)
@@ -256,9 +301,10 @@ struct InspectCommand: ParsableCommand {
             if let node = place.node { try writer.write(node, emit) } else { try writer.write(emit) }
         } catch let error as ArchiveError {
             output.flush()
-            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
+            return error
         }
         output.flush()
+        return writer.damage
     }
 
     private func writeXML(_ tree: ArchiveTree, _ node: ArchiveTree.Node?) throws {

@@ -59,16 +59,8 @@ struct DatabaseContents {
     /// The classes of all instances in the archives.
     private(set) var classes: NameTable<Int> = [:]
 
-    /// The first problem of reading.
-    var problem: String? {
-        for table in tables {
-            if let problem = table.problem { return "\(table.name): \(problem)" }
-            if let embedded = table.embedded.first(where: { $0.error != nil }), let error = embedded.error {
-                return "\(embedded.path): \(error)"
-            }
-        }
-        return nil
-    }
+    /// What cannot be read in the tables, and in the archives and property lists that they have.
+    private(set) var problems = FileProblems()
 
     /// Reads a database whole.
     ///
@@ -86,6 +78,7 @@ struct DatabaseContents {
         var found = Table(
             name: table.name, kind: table.kind, columns: table.columns.map { Column(name: $0.name, type: $0.type) },
             problem: table.problem)
+        if let problem = table.problem { problems.add(table.name, problem) }
         var hasNamedError = false
         do {
             try database.forEachRow(of: table) { row, cell in
@@ -104,6 +97,7 @@ struct DatabaseContents {
             }
         } catch {
             found.problem = "\(error)"
+            problems.add(table.name, "\(error)")
         }
         return found
     }
@@ -115,11 +109,18 @@ struct DatabaseContents {
         case .success(let tree):
             if tree.archive == nil { column.lists += 1 } else { column.archives += 1 }
             for (name, count) in tree.classCounts { classes[name, default: 0] += count }
+            let damage = TreeDamage(in: tree)
+            problems.add(damage, in: path)
+            var error: String?
+            if let place = damage.places.first {
+                error = place.path.steps.isEmpty ? place.reason : "\(place.path): \(place.reason)"
+            }
             return Embedded(
                 path: path, kind: tree.archive == nil ? "property list" : "keyed archive",
-                objectCount: tree.objectCount, error: tree.archiveError?.description)
+                objectCount: tree.objectCount, error: error)
         case .failure(let error):
             column.unreadable += 1
+            problems.add(path.description, error.description)
             return Embedded(path: path, kind: "property list", objectCount: 0, error: error.description)
         }
     }

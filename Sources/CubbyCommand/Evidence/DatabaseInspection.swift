@@ -1,5 +1,6 @@
 import ArgumentParser
 import Files
+import Glibc
 import KeyedArchive
 import PropertyList
 import SQLite
@@ -44,7 +45,7 @@ struct DatabaseInspection {
             let contents = DatabaseContents(database, listing: DatabaseContents.listedCount)
             heading = contents.heading
             do { faults = try database.faults() } catch { faults = [error.message] }
-            if let problem = contents.problem { faults.append(problem) }
+            faults += contents.problems.texts
         } catch {
             faults = [EvidenceDatabase.message(error)]
         }
@@ -58,7 +59,7 @@ struct DatabaseInspection {
 
     /// - Throws: the exit status for a database that cannot be read whole.
     func show(_ output: TextOutput, json: Bool, xml: Bool, full: Bool, depth: Int) throws {
-        if xml { throw ValidationError("A database is not a property list: --json shows its tables.") }
+        if xml { throw CommandFailure.exit(.usage, "a database is not a property list: --json shows its tables") }
         let contents = DatabaseContents(database, listing: full ? .max : DatabaseContents.listedCount)
         if json {
             var text = JSONText(.lines)
@@ -72,11 +73,9 @@ struct DatabaseInspection {
             }
         }
         output.flush()
-        var problem = contents.problem
-        if problem == nil, !database.isUnchanged { problem = "it changed while it was read" }
-        guard let problem else { return }
-        provenance.recordUnread(path, reason: problem)
-        throw CommandFailure.exit(.badData, "\(path): \(problem)")
+        var problems = contents.problems
+        if !database.isUnchanged { problems.add("", "it changed while it was read") }
+        try provenance.recordUnread(path, problems)
     }
 }
 
@@ -107,56 +106,127 @@ struct CellReference {
 
     private var name: String { "\(file)#\(path)" }
 
-    /// Opens the archive or the property list in the cell.
+    /// Why a cell cannot be read.
+    private struct CellError: Error {
+        let status: ExitStatus
+        let message: String
+    }
+
+    /// What a cell has.
+    enum Contents {
+        /// An archive or a property list, and the path in it.
+        case tree(ArchiveTree, TreePath)
+        /// A number, a text, or other data.
+        case plain(PropertyListValue)
+    }
+
+    /// Reads the cell.
     ///
-    /// - Returns: it, the word that names the cell alone, and the path in it.
+    /// - Parameter provenance: records the database's files.
+    /// - Returns: what it has, and the word that names the cell alone.
     /// - Throws: the exit status, after a message.
-    func open(_ provenance: Provenance) throws -> (tree: ArchiveTree, name: String, path: TreePath) {
+    func open(_ provenance: Provenance) throws -> (contents: Contents, name: String) {
         let cell: CellPath
-        do throws(ArchiveError) { cell = try CellPath(path) } catch { throw ValidationError(error.message) }
-        let database = try DatabaseInspection.open(file, provenance)
-        let bytes = try bytes(of: cell, in: database)
+        let found: PropertyListValue
+        do throws(CellError) {
+            cell = try parsed()
+            found = try value(of: cell, provenance)
+        } catch {
+            provenance.recordUnread(file, path, reason: error.message)
+            throw CommandFailure.exit(error.status, error.message)
+        }
+        let bytes =
+            switch found {
+            case .data(let bytes): bytes
+            case .string(let text): Array(text.utf8)
+            default: [UInt8]()
+            }
         switch bytes.withUnsafeBufferPointer({ ArchiveTree.embedded(inCell: $0, isText: false) }) {
         case .success(let tree)?:
-            return (tree, "\(file)#\(CellPath(cell.table, cell.column, cell.row))", cell.inner)
+            return (.tree(tree, cell.inner), "\(file)#\(CellPath(cell.table, cell.column, cell.row))")
         case .failure(let error)?:
             provenance.recordUnread(file, cell.description, reason: error.description)
             throw CommandFailure.exit(.badData, "\(name): \(error.description)")
         case nil:
-            throw CommandFailure.exit(
-                .badData,
-                "\(name): it has no archive and no property list, but \(bytes.count.counted("byte")): "
-                    + LeafText(limit: 60).text(.data(bytes)))
+            if cell.inner.steps.isEmpty { return (.plain(found), name) }
+            throw noTree(found)
         }
     }
 
-    private func bytes(of cell: CellPath, in database: EvidenceDatabase) throws -> [UInt8] {
+    /// The error of a path in a cell that has no archive.
+    func noTree(_ value: PropertyListValue) -> ExitCode {
+        let text = LeafText(limit: 60).text(value)
+        return CommandFailure.exit(.badData, "\(name): it has no archive and no property list, but \(text)")
+    }
+
+    /// The bytes of the cell, in the place of a file's.
+    func bytes(_ provenance: Provenance?) throws(FileError) -> [UInt8] {
+        do throws(CellError) {
+            let cell = try parsed()
+            guard cell.inner.steps.isEmpty else {
+                throw CellError(status: .usage, message: "the path goes on in the cell, which only cubby inspect shows")
+            }
+            switch try value(of: cell, provenance) {
+            case .data(let bytes): return bytes
+            case .string(let text): return Array(text.utf8)
+            default: throw CellError(status: .badData, message: "it is a number, which no file has in its place")
+            }
+        } catch {
+            throw FileError(.read, name, code: EINVAL, reason: error.message)
+        }
+    }
+
+    private func parsed() throws(CellError) -> CellPath {
+        do throws(ArchiveError) { return try CellPath(path) } catch {
+            throw CellError(status: .usage, message: error.message)
+        }
+    }
+
+    /// The value of a cell, which is not NULL.
+    private func value(of cell: CellPath, _ provenance: Provenance?) throws(CellError) -> PropertyListValue {
+        let database: EvidenceDatabase
+        do {
+            database = try EvidenceDatabase(file)
+        } catch {
+            let message = EvidenceDatabase.message(error)
+            throw CellError(
+                status: EvidenceDatabase.status(error), message: error is FileError ? message : "\(file): \(message)")
+        }
+        provenance?.record(database.parts)
         guard let table = database.table(named: cell.table) else {
             let names = database.tables.map(\.name)
-            throw CommandFailure.exit(
-                .scriptError, "\(file): there is no table '\(cell.table)'\(Self.hint(cell.table, names))")
+            throw CellError(
+                status: .scriptError,
+                message: "\(file): there is no table '\(cell.table)'\(Self.hint(cell.table, names))")
         }
         guard table.kind == .table else {
-            throw CommandFailure.exit(
-                .scriptError, "\(file): \(table.name) is a \(table.kind.rawValue), whose rows are those of other tables"
-            )
+            throw CellError(
+                status: .scriptError,
+                message: "\(file): \(table.name) is a \(table.kind.rawValue), whose rows are those of other tables")
         }
         let column =
             table.columns.firstIndex { $0.name == cell.column }
             ?? table.columns.firstIndex { $0.name.lowercased() == cell.column.lowercased() }
         guard let column else {
-            throw CommandFailure.exit(
-                .scriptError,
-                "\(file): \(table.name) has no column '\(cell.column)'\(Self.hint(cell.column, table.columns.map(\.name)))"
-            )
+            let names = table.columns.map(\.name)
+            throw CellError(
+                status: .scriptError,
+                message: "\(file): \(table.name) has no column '\(cell.column)'\(Self.hint(cell.column, names))")
         }
+        let found: PropertyListValue?
         do {
-            if let bytes = try database.bytes(table, column, cell.row) { return bytes }
-        } catch let error as SQLiteError {
-            throw CommandFailure.exit(.badData, "\(file): \(error.message)")
+            found = try database.value(table, column, cell.row)
+        } catch {
+            throw CellError(status: .badData, message: "\(file): \(EvidenceDatabase.message(error))")
         }
-        throw CommandFailure.exit(
-            .scriptError, "\(name): there is no such row, or it has no text and no data in that column")
+        guard let found else {
+            throw CellError(
+                status: .scriptError, message: "\(file): there is no such row in \(table.name): \(cell.row.text)")
+        }
+        guard found != .null else {
+            throw CellError(status: .scriptError, message: "\(name): it is NULL")
+        }
+        return found
     }
 
     private static func hint(_ name: String, _ names: [String]) -> String {

@@ -1,6 +1,7 @@
 import CPlatform
 import Files
 import Glibc
+import PropertyList
 import SQLite
 
 /// An SQLite database that is read and never written, with nothing made beside it.
@@ -300,15 +301,23 @@ final class EvidenceDatabase {
         }
     }
 
-    /// The bytes of a cell that are a text or a blob.
+    /// The value of a cell; a text that is not UTF-8 is data.
     ///
-    /// - Returns: nil if there is no such row, or the cell has another value.
-    func bytes(_ table: Table, _ column: Int, _ row: Row) throws -> [UInt8]? {
-        var found: [UInt8]?
+    /// - Returns: nil if there is no such row.
+    func value(_ table: Table, _ column: Int, _ row: Row) throws -> PropertyListValue? {
+        var found: PropertyListValue?
         func take(_ cell: SQLiteCell) {
             switch cell {
-            case .text(let bytes), .blob(let bytes): found = Array(bytes)
-            default: break
+            case .null: found = PropertyListValue.null
+            case .integer(let number): found = PropertyListValue.integer(number)
+            case .real(let number): found = PropertyListValue.real(number)
+            case .blob(let bytes): found = PropertyListValue.data(Array(bytes))
+            case .text(let bytes):
+                if let text = String(validating: bytes, as: UTF8.self) {
+                    found = PropertyListValue.string(text)
+                } else {
+                    found = PropertyListValue.data(Array(bytes))
+                }
             }
         }
         if case .number(let number) = row, let name = table.rowNumber {

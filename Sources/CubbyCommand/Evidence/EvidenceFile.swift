@@ -12,7 +12,12 @@ enum EvidenceFile {
     case passedOver(String)
 
     /// Reads a file far enough to tell its kind; a property list whole.
-    init(_ entry: FileTree.Entry) throws(FileError) {
+    ///
+    /// - Parameters:
+    ///   - entry: the file.
+    ///   - provenance: records the files of the database whose cell is named.
+    /// - Throws: `FileError` when it cannot be read.
+    init(_ entry: FileTree.Entry, _ provenance: Provenance?) throws(FileError) {
         if let problem = entry.problem { throw problem }
         if let omission = entry.omission {
             self = .passedOver(omission)
@@ -21,7 +26,7 @@ enum EvidenceFile {
         if entry.isNamed {
             self =
                 EvidenceDatabase.isDatabase(entry.path)
-                ? .database : .propertyList(try ArchiveFiles.contents(of: entry.path))
+                ? .database : .propertyList(try ArchiveFiles.contents(of: entry.path, provenance))
             return
         }
         self = try Self.contents(of: entry.path)

@@ -62,6 +62,17 @@ final class Provenance {
         unread.append(Omission(file: ArchiveFiles.name(file), path: path, reason: reason))
     }
 
+    /// Records what could not be read in a file.
+    ///
+    /// - Throws: the exit status, after a message, if there is something.
+    func recordUnread(_ file: String, _ problems: FileProblems) throws {
+        for problem in problems.list { recordUnread(file, problem.path, reason: problem.reason) }
+        guard let first = problems.first else { return }
+        let rest = problems.list.count - 1
+        let more = rest > 0 ? ", and \(rest.counted("more place")) that cannot be read" : ""
+        throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(file)): \(first)\(more)")
+    }
+
     func recordRemark(_ remark: String) { remarks.append(remark) }
 
     /// Records the bytes of a file that was read.

@@ -20,14 +20,13 @@ struct Timeline {
     }
 
     static let maximumEvents = 5_000_000
-    private static let maximumProblems = 100
 
     private(set) var files: [(path: String, digest: String)] = []
     private(set) var events: [Event] = []
     /// Dates that no moment of a calendar is, and that therefore are neither within bounds nor outside.
     private(set) var boundless = 0
     /// What was wrong in the current file.
-    private var problems: [(path: String, reason: String)] = []
+    private var problems = FileProblems()
     private(set) var fields: EpochFields
     private let bounds: TimelineBounds
     /// The columns that are declared as dates, and have numbers or texts, without an epoch.
@@ -41,9 +40,9 @@ struct Timeline {
     /// Adds the dates of a property list or an archive.
     ///
     /// - Returns: what could not be read in it, by path.
-    mutating func add(_ tree: ArchiveTree, of path: String, digest: String) -> [(path: String, reason: String)] {
+    mutating func add(_ tree: ArchiveTree, of path: String, digest: String) -> FileProblems {
         begin(path, digest)
-        if let error = tree.archiveError { recordProblem("", error.description) }
+        if let error = tree.archiveError { problems.add("", error.description) }
         walk(tree) { $0.description }
         return problems
     }
@@ -51,27 +50,19 @@ struct Timeline {
     /// Adds the dates of a database.
     ///
     /// - Returns: what could not be read in it, by path.
-    mutating func add(_ database: EvidenceDatabase, of path: String) -> [(path: String, reason: String)] {
+    mutating func add(_ database: EvidenceDatabase, of path: String) -> FileProblems {
         begin(path, database.digest)
         for table in database.tables {
-            if let problem = table.problem { recordProblem(table.name, problem) }
+            if let problem = table.problem { problems.add(table.name, problem) }
             if table.kind == .table { add(table, of: database) }
         }
-        if !database.isUnchanged { recordProblem("", "it changed while it was read") }
+        if !database.isUnchanged { problems.add("", "it changed while it was read") }
         return problems
-    }
-
-    /// Records what could not be read; of a hostile file not all of it.
-    private mutating func recordProblem(_ path: String, _ reason: String) {
-        if problems.count < Self.maximumProblems { return problems.append((path, reason)) }
-        if problems.count == Self.maximumProblems {
-            problems.append(("", "more cannot be read, which is not named here"))
-        }
     }
 
     private mutating func begin(_ path: String, _ digest: String) {
         files.append((path, digest))
-        problems = []
+        problems = FileProblems()
     }
 
     private mutating func add(_ table: EvidenceDatabase.Table, of database: EvidenceDatabase) {
@@ -92,7 +83,7 @@ struct Timeline {
                 return !isFull
             }
         } catch {
-            recordProblem(table.name, "\(error)")
+            problems.add(table.name, "\(error)")
         }
     }
 
@@ -114,9 +105,9 @@ struct Timeline {
     private mutating func add(_ embedded: Result<ArchiveTree, ArchiveError>?, at path: CellPath) {
         switch embedded {
         case .success(let tree)?:
-            if let error = tree.archiveError { recordProblem(path.description, error.description) }
+            if let error = tree.archiveError { problems.add(path.description, error.description) }
             walk(tree) { CellPath(path.table, path.column, path.row, $0).description }
-        case .failure(let error)?: recordProblem(path.description, error.description)
+        case .failure(let error)?: problems.add(path.description, error.description)
         case nil: break
         }
     }
@@ -131,7 +122,7 @@ struct Timeline {
                 if isFull { throw TimelineFull() }
             }
         } catch is TimelineFull {} catch {
-            recordProblem(text(TreePath([])), "\(error)")
+            problems.add(text(TreePath([])), "\(error)")
         }
     }
 
@@ -143,6 +134,7 @@ struct Timeline {
             guard let date = date(epoch) else { return misfits[visit.key ?? path(), default: 0] += 1 }
             add(date, path(), visit.value.className ?? kind, epoch)
         }
+        if let error = visit.damage { problems.add(path(), error.description) }
         switch visit.value.content {
         case .leaf(.date(let date)): add(date, path(), visit.value.className ?? "date", .cocoa)
         case .leaf(.integer(let value)): number("integer") { $0.date(value) }
@@ -153,13 +145,8 @@ struct Timeline {
         case .value(.decimal(let value)):
             guard !value.isNaN, let real = Double(value.description) else { break }
             number("real") { $0.date(real) }
-        case .leaf(.data):
-            if !visit.isRepeated, case .failure(let error)? = visit.tree.embedded(in: visit.node) {
-                recordProblem(path(), error.description)
-            }
         case .object:
             if let date = Self.dateOfSubclass(visit) { add(date, path(), visit.value.className ?? "", .cocoa) }
-        case .broken(let error): recordProblem(path(), error.description)
         default: break
         }
     }

@@ -114,7 +114,7 @@ struct TimelineReading {
     private mutating func read(_ entry: FileTree.Entry) {
         let path = entry.path
         do throws(FileError) {
-            switch try EvidenceFile(entry) {
+            switch try EvidenceFile(entry, provenance) {
             case .passedOver(let reason):
                 provenance.recordPassedOver(path, reason)
                 if provenance.passedOver.count <= Self.namedCount { say("passed over \(path): \(reason)") }
@@ -123,7 +123,7 @@ struct TimelineReading {
             }
         } catch {
             fileCount += 1
-            fail(path, [("", error.message)], .inputOutput)
+            fail(path, error.message, .inputOutput)
         }
     }
 
@@ -140,7 +140,7 @@ struct TimelineReading {
             fail(path, timeline.add(tree, of: path, digest: digest), .badData)
         } catch {
             record("not readable")
-            fail(path, [("", error.description)], .badData)
+            fail(path, error.description, .badData)
         }
     }
 
@@ -151,16 +151,22 @@ struct TimelineReading {
             provenance.record(database.parts)
             fail(path, timeline.add(database, of: path), .badData)
         } catch {
-            fail(path, [("", EvidenceDatabase.message(error))], EvidenceDatabase.status(error))
+            fail(path, EvidenceDatabase.message(error), EvidenceDatabase.status(error))
         }
     }
 
     /// Records what could not be read in a file.
-    private mutating func fail(_ path: String, _ problems: [(path: String, reason: String)], _ failure: ExitStatus) {
-        guard !problems.isEmpty else { return }
+    private mutating func fail(_ path: String, _ reason: String, _ failure: ExitStatus) {
+        var problems = FileProblems()
+        problems.add("", reason)
+        fail(path, problems, failure)
+    }
+
+    private mutating func fail(_ path: String, _ problems: FileProblems, _ failure: ExitStatus) {
+        guard !problems.list.isEmpty else { return }
         failureCount += 1
         if status != .inputOutput { status = failure }
-        for (index, problem) in problems.enumerated() {
+        for (index, problem) in problems.list.enumerated() {
             provenance.recordUnread(path, problem.path, reason: problem.reason)
             let place = problem.path.isEmpty ? "" : "\(problem.path): "
             if index < Self.namedCount { say("\(ArchiveFiles.name(path)): \(place)\(problem.reason)") }
