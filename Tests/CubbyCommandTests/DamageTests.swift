@@ -117,4 +117,14 @@ struct DamageTests {
         let absent = try program("check", "\(folder)/cells.plist#bears.data[7]")
         #expect(absent.status == .exited(74) && absent.stderr.contains("no such row in bears: 7"), "\(absent.stderr)")
     }
+
+    @Test("a journal of items is named as one, with what to open")
+    func journal() throws {
+        let path = "\(folder)/kept"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data("CubbyJnl and what follows".utf8).write(to: URL(fileURLWithPath: "\(path)/items.journal"))
+        for words in [["timeline"], ["inspect", "--find", "x"]] {
+            #expect(try program(words + [path]).stderr.contains("a journal of Cubby's"))
+        }
+    }
 }

@@ -279,6 +279,7 @@ struct TimelineTests {
     func wrongOptions(words: [String], text: String) throws {
         let output = try program(["timeline", folder] + words)
         #expect(output.status == .exited(64) && output.stderr.contains(text), "\(output.stderr)")
+        #expect(output.stderr.contains("Usage: cubby timeline"), "\(output.stderr)")
     }
 
     @Test("webkit's microseconds and unix seconds are exact; numbers of declared dates without an epoch are said")

@@ -97,10 +97,10 @@ struct EpochFields {
             }
             let (name, epoch) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
             guard let epoch = Epoch(name: epoch) else {
-                let names = Epoch.allCases.map(\.name)
+                let hint = NearestNames.hint(for: epoch, among: Epoch.allCases.map(\.name))
                 throw ValidationError(
-                    "There is no epoch '\(epoch)'\(NearestNames.hint(for: epoch, among: names)): "
-                        + "the epochs are unix, cocoa, webkit, ms, and iso for texts.")
+                    "There is no epoch '\(epoch)'\(hint.isEmpty ? "." : hint) The epochs are unix, cocoa, webkit, ms, and iso for texts."
+                )
             }
             if let known = fields.first(where: { $0.name == name }), known.epoch != epoch {
                 throw ValidationError("'\(name)' has two epochs, \(known.epoch.name) and \(epoch.name).")

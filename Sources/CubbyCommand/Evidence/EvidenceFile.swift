@@ -44,6 +44,9 @@ enum EvidenceFile {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if EvidenceDatabase.isBeginning(of: bytes) { return .database }
                 if isPropertyList(bytes, path) { return nil }
+                if bytes.starts(with: journalMagic) {
+                    return .passedOver("a journal of Cubby's: cubby inspect of its container counts what it adds")
+                }
                 let owner = EvidenceDatabase.owner(ofSide: path)
                 return .passedOver(owner.map { "read with its database, \(PathText.name(of: $0))" } ?? otherKind)
             } catch {
@@ -58,6 +61,8 @@ enum EvidenceFile {
         return bytes.withUnsafeBytes { isPropertyList($0, path) } ? .propertyList(bytes) : .passedOver(otherKind)
     }
 
+    /// The beginning of a container's `items.journal`.
+    private static let journalMagic = "CubbyJnl".utf8
     private static let otherKind = "not a property list or a database"
 
     /// Whether a file begins like a property list; in OpenStep's text form, which other texts resemble, if its name says

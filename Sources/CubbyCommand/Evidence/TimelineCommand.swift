@@ -57,10 +57,19 @@ struct TimelineCommand: ParsableCommand {
         "Begin with the program's version, the options, the zone and the time, and end with each file that was read or "
         + "passed over, and what could not be read."
 
+    /// What is not understood is said with this command's usage.
+    func validate() throws {
+        _ = try EpochFields(epoch)
+        _ = try TimelineBounds(from: from, to: to, zone: try foundZone())
+    }
+
+    private func foundZone() throws -> Zone {
+        do throws(ZoneError) { return try Zone.named(zone) } catch { throw ValidationError("\(error).") }
+    }
+
     func run() throws {
         SignalMask.restore()
-        let found: Zone
-        do throws(ZoneError) { found = try Zone.named(zone) } catch { throw ValidationError("\(error).") }
+        let found = try foundZone()
         let bounds = try TimelineBounds(from: from, to: to, zone: found)
         let provenance = Provenance(isWanted: report, zone: found.name)
         var reading = TimelineReading(Timeline(try EpochFields(epoch), bounds: bounds), provenance)

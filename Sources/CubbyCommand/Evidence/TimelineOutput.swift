@@ -174,9 +174,10 @@ enum EvidencePage {
         tr { break-inside: avoid; }
         th { text-align: left; border-bottom: 1.5px solid #1d1d1f; }
         th, td { padding: .15rem .5rem .15rem 0; vertical-align: top; overflow-wrap: anywhere; }
+        th, td:last-child:not(.digest) { white-space: nowrap; }
         td { border-bottom: 1px solid #d8d8dc; font-variant-numeric: tabular-nums; }
         td.time { white-space: nowrap; }
-        td.digest { font: .6rem/1.3 ui-monospace, monospace; max-width: 17em; word-break: break-all; }
+        td.digest { font: .6rem/1.3 ui-monospace, monospace; min-width: 33ch; word-break: break-all; }
         li { overflow-wrap: anywhere; }
         @page {
           size: A4 landscape;
