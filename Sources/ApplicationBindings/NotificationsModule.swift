@@ -130,13 +130,16 @@ private enum NotificationNames {
             word = "UIApplication" + first.uppercased() + word.dropFirst()
         }
         if word.hasPrefix("UIScene") { word = "UIApplication" + word.dropFirst("UIScene".count) }
+        // One letter off in the ending would be far off with another ending behind it.
+        let direct = NearestNames.hint(for: word, among: known)
+        if !direct.isEmpty { return "nobody posts '\(name)'\(direct)" }
         if word.hasPrefix("UIApplication") || word.hasPrefix("NS"), !word.hasSuffix("Notification") {
             word += "Notification"
         }
         if known.contains(word) { return "nobody posts '\(name)'; did you mean '\(word)'?" }
         let hint = NearestNames.hint(for: word, among: known)
         if !hint.isEmpty { return "nobody posts '\(name)'\(hint)" }
-        guard word.hasPrefix("UI"), word.hasSuffix("Notification") else { return nil }
+        guard word.hasPrefix("UI") || word.hasPrefix("NS"), word.hasSuffix("Notification") else { return nil }
         return "nobody posts '\(name)' unless a script does: it is of a part of Cocoa that is not here"
     }
 }

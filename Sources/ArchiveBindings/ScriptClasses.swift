@@ -186,12 +186,17 @@ struct EncodedKeys {
 
     mutating func record(_ key: String) { if encoded.count < Self.limit { encoded.insert(key) } }
 
-    /// The hint at a key that an object does not have, once for each key: `encode` does not write it, and writes one like it.
+    /// The hint at a key that an object does not have, once for each key: `encode` does not write it, and writes one like
+    /// it, or only others, which are listed.
     mutating func hint(forAbsent key: String, of name: String) -> String? {
         guard !encoded.isEmpty, encoded.count < Self.limit, !encoded.contains(key), hinted.count < Self.limit
         else { return nil }
-        let hint = NearestNames.hint(for: key, among: encoded)
-        guard !hint.isEmpty, hinted.insert(key).inserted else { return nil }
+        guard hinted.insert(key).inserted else { return nil }
+        var hint = NearestNames.hint(for: key, among: encoded)
+        if hint.isEmpty {
+            let known = encoded.sorted().prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+            hint = ": it writes \(known)\(encoded.count > 8 ? ", …" : "")"
+        }
         return
             "\(name):init decodes '\(key)', which is not in the archive, and which \(name):encode does not write\(hint)"
     }

@@ -23,7 +23,7 @@ print(message(function() return archiver.unarchiveObjectWithFile("a") end))
 -- expect: images has no property or method 'imagePathForKey'; did you mean 'imagePath'?
 -- expect: 'archiver' has no member 'unarchiveObjectWithFile'; did you mean 'unarchiveObject'?
 
--- A key that encode does not write, and that is nearly one that it does, once; another absent key is an older archive's.
+-- A key that encode does not write, once: with the one that it nearly is, or with those that encode writes.
 local Foo = archiver.class("Foo", { secure = true })
 function Foo:encode(coder) coder:encodeObject(self.name, "name") coder:encodeInt(self.age, "age") end
 function Foo:init(coder)
@@ -34,15 +34,31 @@ local bytes = archiver.archivedData{ Foo{ name = "James", age = 40 }, Foo{ name 
 print(#archiver.unarchivedObject({ "NSArray", Foo }, bytes))
 -- expect: 2
 -- expect log: Foo:init decodes 'nmae', which is not in the archive, and which Foo:encode does not write; did you mean 'name'?
+-- expect log: Foo:init decodes 'inheritorName', which is not in the archive, and which Foo:encode does not write: it writes 'age', 'name'
 
 -- A notification that nobody posts.
 notifications:addObserver("UIApplicationDidEnterBackground", function() end)
 notifications:addObserver("UIApplication.willResignActiveNotification", function() end)
 notifications:addObserver("didReceiveMemoryWarning", function() end)
 notifications:addObserver("UIKeyboardWillShowNotification", function() end)
+notifications:addObserver("UIApplicationDidEnterBackgroundNotifcation", function() end)
+notifications:addObserver("NSManagedObjectContextDidSaveNotification", function() end)
 notifications:addObserver("UIApplicationWillTerminateNotification", function() end)
 notifications:addObserver("sale", function() end)
 -- expect log: nobody posts 'UIApplicationDidEnterBackground'; did you mean 'UIApplicationDidEnterBackgroundNotification'?
 -- expect log: nobody posts 'UIApplication.willResignActiveNotification'; did you mean 'UIApplicationWillResignActiveNotification'?
 -- expect log: nobody posts 'didReceiveMemoryWarning'; did you mean 'UIApplicationDidReceiveMemoryWarningNotification'?
 -- expect log: nobody posts 'UIKeyboardWillShowNotification' unless a script does: it is of a part of Cocoa that is not here
+-- expect log: nobody posts 'UIApplicationDidEnterBackgroundNotifcation'; did you mean 'UIApplicationDidEnterBackgroundNotification'?
+-- expect log: nobody posts 'NSManagedObjectContextDidSaveNotification' unless a script does: it is of a part of Cocoa that is not here
+
+-- A delegate's method, or a notification, in the place of an event; a class of Cocoa's in that of a module.
+for _, name in ipairs{ "applicationDidEnterBackground:", "sceneDidEnterBackground",
+  "UIApplicationDidEnterBackgroundNotification" } do
+  print(message(function() app:on(name, print) end):match("unknown event '[^']*'; did you mean '[^']*'"))
+end
+print(message(function() return _G.NSKeyedArchiver end))
+-- expect: unknown event 'applicationDidEnterBackground:'; did you mean 'didEnterBackground'
+-- expect: unknown event 'sceneDidEnterBackground'; did you mean 'didEnterBackground'
+-- expect: unknown event 'UIApplicationDidEnterBackgroundNotification'; did you mean 'didEnterBackground'
+-- expect: undefined global 'NSKeyedArchiver'; here it is archiver

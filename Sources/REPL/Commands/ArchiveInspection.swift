@@ -193,13 +193,21 @@ extension PromptSession {
     private func subject(_ values: [LuaValue], of command: String) -> [UInt8]? {
         switch values.first ?? .nil {
         case .string(let text): return text.bytes
-        case .nil where values.count > 1:
+        // Numbers behind it are the command's own.
+        case .nil where values.count > 1 && !isNumber(values[1]):
             complain(host.state.describe(values[1]).description)
             return nil
         case let value:
             if let data = host.values.datas.object(of: value) { return data.bytes }
             complain("\(command) takes text or data, got \(value.isNil ? "nil" : value.typeName.withArticle)")
             return nil
+        }
+    }
+
+    private func isNumber(_ value: LuaValue) -> Bool {
+        switch value {
+        case .integer, .number: true
+        default: false
         }
     }
 

@@ -150,8 +150,9 @@ package struct HookBinding {
     ) throws -> Hook {
         let events = EventDeclaration.names(of: owner)
         guard events.contains(event) || (owner == .app && Self.isUserEvent(event)) else {
-            throw LuaMismatch(
-                "unknown event '\(event)'\(NearestNames.hint(for: event, among: events))", argument: "event")
+            let cocoa = owner == .app ? CocoaNames.event(for: event, among: events) : nil
+            let hint = cocoa.map { "; did you mean '\($0)'?" } ?? NearestNames.hint(for: event, among: events)
+            throw LuaMismatch("unknown event '\(event)'\(hint)", argument: "event")
         }
         switch options {
         case .handler(let function):

@@ -218,7 +218,8 @@ enum StrictGlobals {
                 if let text = key.textValue { known.append(text) }
                 return true
             }
-            let message = "undefined global '\(name)'\(NearestNames.hint(for: name, among: known))"
+            let hint = CocoaNames.hint(forGlobal: name) ?? NearestNames.hint(for: name, among: known)
+            let message = "undefined global '\(name)'\(hint)"
             guard isTyped else { throw LuaError(.runtime, message) }
             warnings.insert(name)
             host.output.putError("warning: \(message)\n")
