@@ -213,13 +213,13 @@ struct CellReference {
                 status: .scriptError,
                 message: "\(file): \(table.name) has no column '\(cell.column)'\(Self.hint(cell.column, names))")
         }
-        let found: PropertyListValue?
+        let stored: PropertyListValue?
         do {
-            found = try database.value(table, column, cell.row)
+            stored = try database.value(table, column, cell.row)
         } catch {
             throw CellError(status: .badData, message: "\(file): \(EvidenceDatabase.message(error))")
         }
-        guard let found else {
+        guard let found = stored else {
             throw CellError(
                 status: .scriptError, message: "\(file): there is no such row in \(table.name): \(cell.row.text)")
         }
