@@ -50,7 +50,9 @@ struct InspectCommand: ParsableCommand {
             "Show only the paths of values, keys and classes that contain a text, ignoring case.", valueName: "text"))
     var find: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The number of levels to show.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The number of levels to show; the whole file is checked all the same.", valueName: "n"))
     var depth: Int?
 
     @Flag(help: "Show long strings and data in full.")

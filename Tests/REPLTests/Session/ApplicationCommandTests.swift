@@ -105,6 +105,7 @@ import Wording
     @Test(arguments: [
         (":hex", ":hex takes text or data"), (":hex 12", "takes text or data"), (":hex 'abc', 4", "behind the end"),
         (":hex 'abc', -1", "from 0"), (":hex fs.read('/none')", "sandbox"), (":hex nope(", "expected"),
+        (":hex nil, 0, 4", "takes text or data, got nil"),
     ])
     func `What is no bytes is said`(entry: String, text: String) throws {
         let prompt = try KeptPrompt()
