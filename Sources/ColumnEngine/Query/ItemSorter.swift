@@ -37,7 +37,7 @@ struct ItemSorter {
     mutating func add(_ rows: UnsafeBufferPointer<UInt32>) throws {
         for column in columns { try column.add(rows) }
         guard let topCount else {
-            entries.reserveCapacity(entries.count + rows.count)
+            // Not reserved by batch: an exact capacity would copy all entries each time.
             for row in rows {
                 entries.append(Entry(word: 0, row: row, place: place))
                 place &+= 1
@@ -56,6 +56,9 @@ struct ItemSorter {
             if entries.count >= max(64, topCount &* 2) { shrink(to: topCount) }
         }
     }
+
+    /// The number of entries that it has memory for.
+    var capacity: Int { entries.capacity }
 
     /// Records the rows that a key could not compare.
     func recordOtherKinds() { for column in columns { column.recordOtherKinds() } }
