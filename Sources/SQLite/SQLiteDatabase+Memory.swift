@@ -13,6 +13,15 @@ extension SQLiteDatabase {
         if result != 0 { throw failure(result) }
     }
 
+    /// The collating sequence of dates as texts: a day is its beginning.
+    package static let dateOrder = "cubby_date"
+
+    /// Adds the collating sequence of dates.
+    package func addDateOrder() throws(SQLiteError) {
+        let result = csqlite_add_date_order(try handle(), Self.dateOrder)
+        if result != 0 { throw failure(result) }
+    }
+
     /// Attaches a database in a file under a name.
     ///
     /// - Throws: `SQLiteError`, such as `notADatabase`.

@@ -83,10 +83,10 @@ package struct SQLiteQuestion {
         return Operation(rawValue: constraint.operation)
     }
 
-    /// Whether texts are compared byte by byte.
-    package func isBinary(_ index: Int) -> Bool {
-        let name = library.pointee.sqlite3_vtab_collation(info, Int32(index))
-        return String(cString: name).uppercased() == "BINARY"
+    /// Whether texts are compared byte by byte; if so, for dates also where a day is its beginning.
+    package func isBinary(_ index: Int, orOfDates allowsDates: Bool = false) -> Bool {
+        let name = String(cString: library.pointee.sqlite3_vtab_collation(info, Int32(index))).lowercased()
+        return name == "binary" || allowsDates && name == SQLiteDatabase.dateOrder
     }
 
     /// Whether it is a list; if so, asks for all of its values at once.

@@ -70,6 +70,9 @@ typedef void (*csqlite_destructor)(void *_Nullable);
         void (*_Nullable)(sqlite3_context *_Nonnull), void (*_Nullable)(sqlite3_context *_Nonnull), \
         void (*_Nullable)(sqlite3_context *_Nonnull, int, sqlite3_value *_Nonnull *_Nonnull), \
         void (*_Nullable)(void *_Nullable))) \
+    F(int, sqlite3_create_collation_v2, (sqlite3 *_Nonnull, const char *_Nonnull, int, void *_Nullable, \
+        int (*_Nullable)(void *_Nullable, int, const void *_Nullable, int, const void *_Nullable), \
+        void (*_Nullable)(void *_Nullable))) \
     F(void *_Nullable, sqlite3_user_data, (sqlite3_context *_Nonnull)) \
     F(void *_Nullable, sqlite3_aggregate_context, (sqlite3_context *_Nonnull, int)) \
     F(sqlite3 *_Nonnull, sqlite3_context_db_handle, (sqlite3_context *_Nonnull)) \
@@ -157,6 +160,10 @@ csqlite_database *_Nullable csqlite_open_memory(int *_Nonnull result);
 
 /* Lets LIKE compare characters beyond ASCII in one case, too, by a function. Returns SQLite's result. */
 int csqlite_fold_case(sqlite3 *_Nonnull handle, uint32_t (*_Nonnull fold)(uint32_t));
+
+/* Adds a collating sequence of dates as texts: `2024-02-29` is `2024-02-29 00:00:00`, and others are compared byte by byte.
+ * Returns SQLite's result. */
+int csqlite_add_date_order(sqlite3 *_Nonnull handle, const char *_Nonnull name);
 
 /* Attaches a database under a name, with the parameters and the safety of csqlite_open. Returns SQLite's result. */
 int csqlite_attach(

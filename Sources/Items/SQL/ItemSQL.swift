@@ -160,6 +160,7 @@ package final class ItemSQL {
                 database = try SQLiteDatabase()
                 try functions.add(to: database)
                 try database.foldCase()
+                try database.addDateOrder()
             } catch { throw SQLError(error.code == .unavailable ? .unavailable : .failed, error.message) }
             connection = database
         }

@@ -83,7 +83,9 @@ struct SQLColumns: Hashable {
     /// The statement that declares them.
     var declaration: String {
         let parts = columns.map { column in
-            "\(SQLiteDatabase.quoted(column.name)) \(column.type.rawValue)\(column.field == nil ? " hidden" : "")"
+            let order = column.type.isDate ? " collate \(SQLiteDatabase.dateOrder)" : ""
+            return
+                "\(SQLiteDatabase.quoted(column.name)) \(column.type.rawValue)\(order)\(column.field == nil ? " hidden" : "")"
         }
         return "create table x(\(parts.isEmpty ? "\"\"" : parts.joined(separator: ", ")))"
     }
@@ -110,6 +112,9 @@ enum SQLColumnType: String {
         case .data, .any: .none
         }
     }
+
+    /// Whether its texts are dates, of which a day is its beginning.
+    var isDate: Bool { self == .moment || self == .day }
 
     /// The kind for people; nil for several.
     var kind: FieldDeclaration.Kind? {

@@ -41,26 +41,26 @@ struct SQLConditionTest {
             // Most patterns begin with a letter, which LIKE takes in either case.
             return .begins([UInt8(ascii: "a")], foldsCase: operation == .like)
         }
-        switch column.type {
-        case .moment, .day: return isList ? nil : .dates(0...0)
-        default: return .compare(.equal, column.type.affinity == .text ? .text([]) : .integer(0))
-        }
+        if column.type.isDate { return isList ? nil : .dates(0...0) }
+        return .compare(.equal, column.type.affinity == .text ? .text([]) : .integer(0))
     }
 
     private func compared(_ comparison: ScanCondition.Comparison, _ cell: SQLiteCell) -> ScanCondition.Test? {
         guard let constant = constant(cell) else { return nil }
-        if case .text(let text) = constant, column.type == .moment || column.type == .day {
+        if case .text(let text) = constant, column.type.isDate {
             return dates(comparison, text)
         }
         return .compare(comparison, constant)
     }
 
-    /// The value of a condition if the column compares it as it is: numbers with numbers, texts with texts.
+    /// The value of a condition if the column compares it as it is: numbers with numbers, texts with texts. The text of a
+    /// date's day, or of its beginning, is as the column has it.
     func constant(_ cell: SQLiteCell) -> ScanCondition.Constant? {
         switch (cell, column.type.affinity) {
         case (.integer(let number), .numeric): .integer(number)
         case (.real(let number), .numeric): .real(number)
-        case (.text(let text), .text): .text(Array(text))
+        case (.text(let text), .text):
+            .text(column.type.isDate ? SQLDate.asWritten(Array(text), areDays: column.areDays) : Array(text))
         default: nil
         }
     }
@@ -81,7 +81,7 @@ struct SQLConditionTest {
 
     private func members(_ argument: Int, _ values: SQLiteArguments) -> ScanCondition.Test? {
         var constants: Set<ScanCondition.Constant> = []
-        var isKnown = column.type != .moment && column.type != .day
+        var isKnown = !column.type.isDate
         values.forEach(inListAt: argument) { cell in
             if case .null = cell { return }
             if let constant = constant(cell) { constants.insert(constant) } else { isKnown = false }

@@ -97,7 +97,9 @@ final class SQLRowCursor: SQLiteTableCursor {
         let order = plan.order.compactMap { order in
             table.shape.columns[order.column].field.map { (field: $0, isDescending: order.isDescending) }
         }
-        let comesFirst = plan.isLimited || plan.hasIndexOrder
+        // max(x) asks for an order of x alone, without a limit, and reads one row.
+        let isOrderAlone = !plan.areGroups && usedColumns == plan.order.map(\.column)
+        let comesFirst = plan.isLimited || plan.hasIndexOrder || isOrderAlone
         return try ColumnScan(
             store, rows: found, conditions, order: order, firstRows: comesFirst ? 1024 : nil,
             reserve: { try SQLiteMemory.check($0) })
@@ -182,7 +184,10 @@ final class SQLRowCursor: SQLiteTableCursor {
     private func show(_ whole: WholeBatch, _ values: SQLiteArguments, _ batch: SQLiteBatch) -> Bool {
         let range: Range<Int>
         switch (values[whole.argument], whole.column.type.affinity) {
-        case (.text(let text), .text): range = whole.lookup.range(ofText: text)
+        case (.text(let text), .text) where !whole.column.type.isDate: range = whole.lookup.range(ofText: text)
+        case (.text, .text):
+            guard let text = SQLConditionTest(whole.column).constant(values[whole.argument]) else { return false }
+            range = whole.lookup.range(of: text)
         case (.integer(let number), .numeric): range = whole.lookup.range(of: .integer(number))
         case (.real(let number), .numeric): range = whole.lookup.range(of: .real(number))
         case (.null, _):

@@ -59,7 +59,9 @@ struct SQLRowPlanner {
         case .isNull, .isNotNull: break
         case .equal, .is, .less, .atMost, .greater, .atLeast:
             let isText = column.type.affinity == .text
-            guard column.type.affinity != .none, !isText || question.isBinary(index) else { return }
+            guard column.type.affinity != .none,
+                !isText || question.isBinary(index, orOfDates: column.type.isDate)
+            else { return }
         case .like, .glob: guard column.type.affinity == .text else { return }
         default: return
         }

@@ -58,6 +58,14 @@ enum SQLDate {
         if isDay, bytes[time...].elementsEqual(" 00:00:00".utf8) { bytes.removeLast(bytes.count - time) }
     }
 
+    /// The text of a day, or of its beginning, as a column writes it; other texts as they are.
+    static func asWritten(_ text: [UInt8], areDays: Bool) -> [UInt8] {
+        let midnight = " 00:00:00".utf8
+        guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-") else { return text }
+        if areDays { return text[10...].elementsEqual(midnight) ? Array(text[..<10]) : text }
+        return text.count == 10 ? text + midnight : text
+    }
+
     /// The date of a text in one of SQLite's forms, with a blank or T before the time, a zone or none (UTC).
     static func date(_ text: String) -> PropertyListDate? {
         var bytes = Array(text.utf8)

@@ -46,7 +46,7 @@ import Testing
         case 4: return "\(field) between \(pick(["-1", "'a'", "0"])) and \(pick(["2", "'b'", "1.5"]))"
         default:
             return
-                "\(field) \(pick(["=", "<", "<=", ">", ">=", "<>", "is"])) \(pick(["1", "0", "'a'", "'1'", "0.5", "null", "-1.0", "'B' collate nocase", "i", "t", "9223372036854775807", "-9.5e18", "'2001-01-05'", "'2001-01-03 12:00:00'"]))"
+                "\(field) \(pick(["=", "<", "<=", ">", ">=", "<>", "is"])) \(pick(["1", "0", "'a'", "'1'", "0.5", "null", "-1.0", "'B' collate nocase", "i", "t", "9223372036854775807", "-9.5e18", "'2001-01-05'", "'2001-01-05 00:00:00'", "'2001-01-03 12:00:00'"]))"
         }
     }
 
@@ -100,7 +100,9 @@ import Testing
         let fixture = try SQLFixture(origin == .archived ? folder.open(mapped: true) : created)
         if [.indexed, .dated].contains(origin) { for field in Self.fields { try fixture.store.createIndex(field) } }
         // The same types as a store's columns: a field of several kinds has none.
-        try fixture.run("create temp table plain(t text, i integer, r real, m, b boolean, d text, n integer)")
+        try fixture.run(
+            "create temp table plain(t text, i integer, r real, m, b boolean, d text collate \(SQLiteDatabase.dateOrder), n integer)"
+        )
         let insert = try fixture.sql.prepare("insert into plain values(?, ?, ?, ?, ?, ?, ?)")
         for custom in values {
             for (place, field) in (Self.fields + ["n"]).enumerated() { try insert.bind(custom[field], at: place) }

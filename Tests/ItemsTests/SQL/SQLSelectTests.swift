@@ -76,6 +76,45 @@ import Testing
         #expect(statement.columns.map(\.kind) == [.date, .boolean, nil, .string, nil])
     }
 
+    @Test("a day is the beginning of it in a comparison with a date", arguments: [false, true])
+    func days(hasIndex: Bool) throws {
+        let fixture = try SQLFixture()
+        // Half days from 2001-01-01 on: enough that an index is asked.
+        try fixture.store.transaction {
+            for number in 0..<2000 {
+                let date = PropertyListDate(secondsSinceReferenceDate: Double(number) * 43_200)
+                try fixture.add("n\(number)", Int64(number), ["at": .date(date)])
+            }
+        }
+        if hasIndex { try fixture.store.createIndex("at") }
+        for (condition, count) in [
+            ("at = '2001-01-03'", 1), ("at is '2001-01-03'", 1), ("'2001-01-03' = at", 1), ("at <> '2001-01-03'", 1999),
+            ("at < '2001-01-03'", 4), ("at <= '2001-01-03'", 5), ("at > '2001-01-03'", 1995),
+            ("at >= '2001-01-03'", 1996), ("at between '2001-01-03' and '2001-01-04'", 3),
+            ("at in ('2001-01-03', '2001-01-04', '2001-01-05 12:00:00')", 3),
+            ("at in (select '2001-01-03' union select '2001-01-04')", 2), ("at = '2001-01-03 12:00:00'", 1),
+            ("at = '2001-01-03 00:00:00'", 1), ("at = '2001-01-3'", 0),
+        ] {
+            for text in [condition, "+" + condition, "\(condition) and valueInDollars >= 0"] {
+                #expect(try fixture.rows("select count(*) from items where \(text)") == ["\(count)"], "\(text)")
+            }
+        }
+        #expect(
+            try fixture.rows("select name from items where at = ?", .string("2001-01-03")) == ["n4"])
+        // Each is looked up several times, in a table that is small and in one that is not.
+        try fixture.files.write(
+            "days.csv", "day,n\n2001-01-03,4\n2001-01-04,6\n2001-01-05,8\n2001-01-06,10\n2001-01-07,12\n")
+        let join = "select count(*) from items i join csv('days.csv') f on"
+        #expect(try fixture.rows("\(join) i.at = f.day and i.valueInDollars = f.n") == ["5"])
+        #expect(try fixture.rows("\(join) f.day = i.at") == ["5"])
+        #expect(
+            try fixture.rows(
+                "select count(*) from (select at d, valueInDollars n from items where valueInDollars < 8) i left join csv('days.csv') f on f.day = i.d where f.n is not null"
+            ) == ["2"])
+        #expect(
+            try fixture.rows("select day from csv('days.csv') except select at from items") == [])
+    }
+
     @Test("a new field is seen by the next statement")
     func schema() throws {
         #expect(fixture.error("select weight from items")?.message.contains("no such column") ?? false)
