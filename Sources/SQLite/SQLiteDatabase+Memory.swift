@@ -77,6 +77,12 @@ extension SQLiteDatabase {
     /// The number of rows that the last statement inserted, changed or removed.
     package var changeCount: Int { changes }
 
+    /// The number of rows that all statements have changed: it stays where one changes none, such as `create`.
+    package var totalChangeCount: Int {
+        guard let handle = try? handle() else { return 0 }
+        return Int(library.pointee.sqlite3_total_changes(handle))
+    }
+
     /// What the last preparation was refused, and the way that leads to it.
     package var denial: SQLiteDenial? {
         guard let database = try? opened() else { return nil }

@@ -8,6 +8,8 @@ package protocol SQLiteTable: AnyObject {
     ///
     /// - Returns: a number that a cursor gets for this plan.
     func plan(_ question: SQLiteQuestion) -> Int
+    /// What a plan does, for `explain query plan`; nil for nothing to say.
+    func explanation(ofPlan number: Int) -> String?
     func makeCursor() -> any SQLiteTableCursor
     /// Records a change of a row.
     ///
@@ -17,6 +19,7 @@ package protocol SQLiteTable: AnyObject {
 
 extension SQLiteTable {
     package func change(_ change: SQLiteChange) throws {}
+    package func explanation(ofPlan number: Int) -> String? { nil }
 }
 
 /// Reads rows of a table, a batch at a time.
@@ -271,6 +274,7 @@ final class TableBox {
                     // 19 (a constraint) says that the plan can't be used.
                     guard plan >= 0 else { return 19 }
                     info.pointee.plan = Int32(truncatingIfNeeded: plan)
+                    box.explain(plan, info)
                     return 0
                 },
                 open: { table, cursor in
@@ -301,6 +305,17 @@ final class TableBox {
                 release: { Unmanaged<TableBox>.fromOpaque($0).release() }))
         return UnsafePointer(methods)
     }()
+
+    /// Gives SQLite the text that it shows behind the plan's number; without memory it shows none.
+    private func explain(_ plan: Int, _ info: UnsafeMutablePointer<sqlite3_index_info>) {
+        guard let words = table.explanation(ofPlan: plan) else { return }
+        let bytes = words.utf8CString
+        guard let copy = database.library.pointee.sqlite3_realloc64(nil, UInt64(bytes.count)) else { return }
+        let text = copy.assumingMemoryBound(to: CChar.self)
+        for (place, byte) in bytes.enumerated() { text[place] = byte }
+        info.pointee.text = text
+        info.pointee.frees_text = 1
+    }
 
     private func change(
         _ values: UnsafeMutablePointer<OpaquePointer>, _ count: Int32, _ row: UnsafeMutablePointer<Int64>

@@ -50,6 +50,7 @@ typedef void (*csqlite_destructor)(void *_Nullable);
     F(int, sqlite3_column_bytes, (sqlite3_stmt *_Nonnull, int)) \
     F(int, sqlite3_clear_bindings, (sqlite3_stmt *_Nonnull)) \
     F(int, sqlite3_changes, (sqlite3 *_Nonnull)) \
+    F(int, sqlite3_total_changes, (sqlite3 *_Nonnull)) \
     F(int, sqlite3_get_autocommit, (sqlite3 *_Nonnull)) \
     F(const char *_Nullable, sqlite3_errmsg, (sqlite3 *_Nonnull)) \
     F(const char *_Nullable, sqlite3_errstr, (int)) \

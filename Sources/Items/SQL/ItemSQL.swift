@@ -80,6 +80,8 @@ package final class ItemSQL {
         _ calls: SQLFileCalls, _ tables: [String], _ remarks: [String], _ database: SQLiteDatabase,
         isExplained: Bool
     ) throws -> SQLStatement {
+        plans.areShown = isExplained
+        defer { plans.areShown = false }
         do throws(SQLiteError) {
             let statement = try SQLiteStatement(database, calls.statement)
             return SQLStatement(
@@ -219,6 +221,8 @@ package final class ItemSQL {
     func leave() { depth -= 1 }
 
     var changeCount: Int { connection?.changeCount ?? 0 }
+
+    var totalChangeCount: Int { connection?.totalChangeCount ?? 0 }
 
     func beginChanges() -> SQLChanges {
         defer { changes = SQLChanges() }

@@ -30,11 +30,12 @@ struct SQLChanges {
         for column in shape.columns.indices where column < change.values.count && !change.values.isUnchanged(column) {
             let cell = change.values[column]
             if isInsert, case .null = cell { continue }
+            // UPDATE … FROM hands over all columns, with the values that they have.
+            if case .update(let row) = change.kind, isSame(cell, shape.columns[column], row, store) { continue }
             guard let field = shape.columns[column].field else {
                 throw SQLError(.denied, "position is not assigned: items:moveItem(from, to) moves an item")
             }
-            if field == store.keyField, case .update(let row) = change.kind {
-                if isKey(cell, of: row, store) { continue }
+            if field == store.keyField, case .update = change.kind {
                 throw SQLError(.denied, "itemKey is read-only: an item gets its key when it is created and keeps it")
             }
             values.append((column, SQLiteValue(copying: cell)))
@@ -42,9 +43,20 @@ struct SQLChanges {
         changes.append(Change(kind: change.kind, ignoresConflicts: change.ignoresConflicts, values: values))
     }
 
-    private func isKey(_ cell: SQLiteCell, of row: Int64, _ store: ColumnStore) -> Bool {
-        guard case .text(let text) = cell, let row = UInt32(exactly: row) else { return false }
-        return store.withKey(row) { $0.elementsEqual(text) }
+    /// Whether a row's column has a value already.
+    private func isSame(_ cell: SQLiteCell, _ column: SQLColumns.Column, _ row: Int64, _ store: ColumnStore) -> Bool {
+        guard let row = UInt32(exactly: row), store.isLive(row) else { return false }
+        guard let field = column.field else {
+            return SQLiteValue(copying: cell) == .integer(Int64(store.position(of: row) + 1))
+        }
+        if field == store.keyField {
+            guard case .text(let text) = cell else { return false }
+            return store.withKey(row) { $0.elementsEqual(text) }
+        }
+        let own = SQLiteValue(store.value(row, field) ?? .null, areDays: column.areDays)
+        // NaN is NULL.
+        if case .real(let number)? = own, number.isNaN { return SQLiteValue(copying: cell) == .null }
+        return own == SQLiteValue(copying: cell)
     }
 
     /// Makes the changes.
@@ -127,6 +139,12 @@ struct SQLChanges {
         case .moment, .day: if let date = SQLDate.date(text) { return .date(date) }
         case .array, .dictionary:
             if let value = try? PropertyListValue(json: Array(text.utf8)) { return value }
+        case .structure:
+            if let first = text.utf8.first, [UInt8(ascii: "["), UInt8(ascii: "{")].contains(first),
+                let value = try? PropertyListValue(json: Array(text.utf8))
+            {
+                return value
+            }
         case .integer, .number: if let number = Int128(text), Int64(text) == nil { return .wideInteger(number) }
         default: if kind == .date, let date = SQLDate.date(text) { return .date(date) }
         }

@@ -103,13 +103,15 @@ enum SQLColumnType: String {
     case array = "ARRAY_TEXT"
     case dictionary = "DICTIONARY_TEXT"
     case data = "BLOB"
+    /// Arrays, dictionaries and data of a field that is not declared.
+    case structure = "JSON_BLOB"
     case any = ""
 
     var affinity: SQLColumns.Affinity {
         switch self {
         case .integer, .real, .number, .boolean: .numeric
         case .text, .moment, .day, .array, .dictionary: .text
-        case .data, .any: .none
+        case .data, .structure, .any: .none
         }
     }
 
@@ -128,7 +130,7 @@ enum SQLColumnType: String {
         case .array: .array
         case .dictionary: .dictionary
         case .data: .data
-        case .any: nil
+        case .structure, .any: nil
         }
     }
 
@@ -154,8 +156,8 @@ enum SQLColumnType: String {
             self = areDays ? .day : .moment
         } else if areOnly(.shortText, .longText) || areOnly(.shortText, .longText, .date) {
             self = .text
-        } else if areOnly(.box), [.array, .dictionary, .data].contains(declared) {
-            self = declared
+        } else if areOnly(.box) {
+            self = [.array, .dictionary, .data].contains(declared) ? declared : .structure
         } else {
             self = .any
         }

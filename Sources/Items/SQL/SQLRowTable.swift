@@ -76,6 +76,11 @@ final class SQLRowTable: SQLiteTable {
         return plans.number(of: plan, table: id, rows: rows)
     }
 
+    func explanation(ofPlan number: Int) -> String? {
+        guard plans.areShown, let found = plans[number] else { return nil }
+        return explanation(of: found.plan, rows: found.rows)
+    }
+
     /// Whether the rows can come in the order of a column's values, as SQL orders them: of one column alone, or of several;
     /// or for groups, where it is enough that equal values come together.
     func takesOrder(_ place: Int, isAlone: Bool, areGroups: Bool) -> Bool {
@@ -127,14 +132,16 @@ final class SQLRowTable: SQLiteTable {
     }
 
     /// What a plan leaves to the store, for people, with the number of rows that it was thought to find.
-    func explained(_ plan: Plan, rows: Int) -> String {
+    func explained(_ plan: Plan, rows: Int) -> String { "\(name): " + explanation(of: plan, rows: rows) }
+
+    private func explanation(of plan: Plan, rows: Int) -> String {
         var parts: [String] = []
         for (index, condition) in plan.conditions.enumerated() {
             let name = shape.columns[condition.column].name
             let text = condition.isList ? "\(name) IN (…)" : "\(name) \(condition.operation.text)"
             parts.append(text + way(condition, isLookup: index == plan.lookup))
         }
-        var text = "\(name): " + (parts.isEmpty ? "every row" : parts.joined(separator: " and "))
+        var text = parts.isEmpty ? "every row" : parts.joined(separator: " and ")
         if !plan.conditions.isEmpty { text += ", about \(rows.grouped) of \(store.estimatedCount.counted("row"))" }
         if !plan.order.isEmpty {
             text += ", in order of "
@@ -161,6 +168,9 @@ final class SQLPlans {
     private var numbers: [Entry: Int] = [:]
     /// The number of rows that each was thought to find when it was made last.
     private var rows: [Int] = []
+
+    /// Whether a statement is being prepared that shows its plans.
+    var areShown = false
 
     /// Forgets the plans if they are many: no statement is open.
     func freeIfMany() {

@@ -148,8 +148,10 @@ package final class SQLStatement {
     @discardableResult
     package func run() throws -> Int {
         guard changesItems else {
+            // A statement that changes no rows, such as `create`, leaves the count of an earlier one.
+            let before = sql.totalChangeCount
             while try stepOnce() {}
-            return isReadOnly ? 0 : sql.changeCount
+            return isReadOnly || sql.totalChangeCount == before ? 0 : sql.changeCount
         }
         if isDone { return 0 }
         guard let store = sql.store else { throw SQLError(.failed, "the items' store is closed") }

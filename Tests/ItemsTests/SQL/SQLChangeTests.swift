@@ -88,6 +88,48 @@ import Testing
         #expect(throws: StoreError.self) { try fixture.run("update items set bought = 'soon'") }
     }
 
+    @Test("an array and a dictionary of a field that is not declared stay so")
+    func structures() throws {
+        try fixture.add("six", 6, ["tags": .array([.string("a")]), "dims": .fields(["w": .integer(7)])])
+        try fixture.run("update items set dims = json_set(dims, '$.w', 5) where name = 'six'")
+        try fixture.run("insert into items(name, tags) select 'copy', tags from items where name = 'six'")
+        let (six, copy) = (try #require(store[5]), try #require(store[6]))
+        #expect(try six.value(forField: "dims") == .fields(["w": .integer(5)]))
+        #expect(try copy.value(forField: "tags") == .array([.string("a")]))
+        try fixture.run("update items set tags = 'a' where name = 'six'")
+        #expect(try six.value(forField: "tags") == .string("a"))
+        #expect(try fixture.rows("select dims ->> 'w' from items where name = 'six'") == ["5"])
+    }
+
+    @Test("update … from takes values of another table, and leaves the other fields")
+    func updateFrom() throws {
+        try store[0]?.setValue(.array([.integer(1)]), forField: "tags")
+        try store[0]?.setValue(.real(.nan), forField: "none")
+        #expect(
+            try fixture.run(
+                "update items set valueInDollars = v.x from (select 'item 1' n, 70 x union select 'item 2', 80) v where items.name = v.n"
+            ) == 2)
+        #expect(try fixture.rows("select valueInDollars from items limit 3") == ["70", "80", "3"])
+        let item = try #require(store[0])
+        #expect(try item.value(forField: "tags") == .array([.integer(1)]))
+        guard case .real(let number)? = try item.value(forField: "none") else {
+            Issue.record("the number is gone")
+            return
+        }
+        #expect(number.isNaN)
+    }
+
+    @Test("a statement that changes no rows says so, whatever an earlier one changed")
+    func counts() throws {
+        #expect(try fixture.run("create temp table t(x)") == 0)
+        #expect(try fixture.run("insert into t values (1), (2), (3)") == 3)
+        #expect(try fixture.run("create temp table u as select 1 x") == 0)
+        #expect(try fixture.run("create temp view v as select * from t") == 0)
+        #expect(try fixture.run("drop table u") == 0)
+        #expect(try fixture.run("delete from t where x > 5") == 0)
+        #expect(try fixture.run("update t set x = 4 where x = 3") == 1)
+    }
+
     @Test("observers are asked, and may refuse")
     func observers() throws {
         final class Guardian: ItemStoreObserver {

@@ -273,6 +273,15 @@ import Testing
             ])
     }
 
+    @Test("explain query plan shows what the items answer")
+    func shownPlans() throws {
+        let rows = try fixture.rows("explain query plan select name from items where valueInDollars > 5")
+        #expect(rows.count == 1)
+        #expect(
+            rows.first?.contains(":valueInDollars > ?, about 1 of 4 rows; reads name, valueInDollars") ?? false,
+            "\(rows)")
+    }
+
     @Test("names for completion")
     func names() {
         let names = fixture.sql.names
