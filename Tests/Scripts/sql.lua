@@ -121,6 +121,9 @@ print((select(2, pcall(sql, "select * from shop.prices")):match("no such table: 
 -- expect: no such table: shop.prices
 print(select(2, pcall(sql.attach, "other", tmp .. "none/other.sqlite")).code)
 -- expect: 2
+-- A misspelt path makes no database.
+print(select(2, pcall(sql.attach, "other", tmp .. "typo.sqlite")).code, (fs.read(tmp .. "typo.sqlite")))
+-- expect: 2	nil
 
 -- Files of rows.
 local path = tmp .. "rows.csv"

@@ -245,7 +245,7 @@ package final class ItemSQL {
 
     func error(_ failure: SQLiteError, _ calls: SQLFileCalls?) -> SQLError {
         // Of the statement that failed: a hint asks others.
-        let place = connection?.errorOffset
+        let place = connection?.errorOffset ?? SQLHint.place(of: failure.message, calls?.statement ?? "")
         let offset = place.map { calls?.original($0) ?? $0 }
         if failure.message == "incomplete input" {
             return SQLError(.incomplete, "the statement is not complete", offset: offset ?? calls?.length)

@@ -57,18 +57,37 @@ struct SQLHint {
             if SQLFileCalls.names.contains(function.lowercased()) {
                 return ": \(function)(…) is a table, after FROM or JOIN"
             }
+            if let habit = Self.habits[function.lowercased()] { return ": \(habit)" }
             return NearestNames.hint(for: function, among: sql.names.functions)
         }
         if let table = name("no such table: ") {
+            if let habit = Self.habits[table.lowercased()] { return ": \(habit)" }
+            let ending = table.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            if table.contains("."), SQLFileCalls.names.contains(ending) {
+                return ": a file is \(ending)(\(SQLiteDatabase.literal(table)))"
+            }
             let names = sql.names
             let hint = NearestNames.hint(for: table, among: names.tables.keys.sorted() + names.databases)
             return hint.isEmpty && !table.contains(".")
                 ? ": items, csv('path'), and the tables of databases that sql.attach has attached" : hint
         }
+        if message.hasPrefix("unrecognized token: \":") { return ": \(Self.cast)" }
         if let word = name("near \""), message.hasSuffix("\": syntax error") {
             return ofWord(String(word.dropLast("\": syntax error".count)))
         }
         return ""
+    }
+
+    /// The place of a table that is missing, for which SQLite has none; nil for other messages.
+    static func place(of message: String, _ statement: String) -> Int? {
+        let start = "no such table: "
+        guard message.hasPrefix(start) else { return nil }
+        let name = message.dropFirst(start.count).lowercased()
+        let text = SQLText(statement)
+        let last = name.split(separator: ".").last.map { String($0) } ?? name
+        let names = text.tokens.indices.map { (text.name($0) ?? text.content($0) ?? "").lowercased() }
+        let found = names.firstIndex(of: name) ?? names.firstIndex(of: last)
+        return found.map { text.tokens[$0].range.lowerBound }
     }
 
     private func ofColumn(_ column: String) -> String {
@@ -81,14 +100,33 @@ struct SQLHint {
     }
 
     private func ofWord(_ word: String) -> String {
+        if let habit = Self.habits[word.lowercased()] { return ": \(habit)" }
+        if word.lowercased() == "from", before.allSatisfy({ $0 == 0x20 || $0 == 0x0A }) {
+            return ": select * from …"
+        }
         let hint = NearestNames.hint(for: word.lowercased(), among: Self.keywords)
         if !hint.isEmpty { return hint }
         // A misspelt word was taken for the name of what stands before it: `name form items`.
         let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
         let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
         let former = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
+        if let habit = Self.habits[former] { return ": \(habit)" }
         return Self.keywords.contains(former) ? "" : NearestNames.hint(for: former, among: Self.keywords)
     }
+
+    private static let cast = "a cast is cast(x as integer)"
+
+    /// Functions, tables and words of other databases, and what there is instead.
+    private static let habits = [
+        "ilike": "like is of either case", "qualify": "a subquery's where does it", "top": "limit 3 at the end",
+        "exclude": "name the columns", "show": "select name from pragma_table_list", "read_csv": "csv('PATH')",
+        "describe": "select * from pragma_table_info('items')", "read_csv_auto": "csv('PATH')",
+        "summarize": "items:describe() in Lua", "read_json": "json('PATH')", "read_json_auto": "json('PATH')",
+        "date_trunc": "strftime('%Y-%m-01', t) is a month's beginning", "year": "strftime('%Y', t)",
+        "month": "strftime('%m', t)", "string_agg": "group_concat(x, ', ')", "quantile_cont": "percentile(x, 90)",
+        "percentile_cont": "percentile(x, 90)", "quantile": "percentile(x, 90)", "greatest": "max(a, b)",
+        "least": "min(a, b)", "len": "length(x)", "list": "json_group_array(x)", "array_agg": "json_group_array(x)",
+    ]
 
     /// The words between the parts of a statement, whose spelling the grammar depends on.
     private static let keywords = [

@@ -6,7 +6,10 @@ import SQLite
 /// Entries that are SQL: no Lua, and beginning as a statement.
 package enum SQLEntry {
     /// The first words of statements.
-    private static let beginnings: Set<String> = ["select", "with", "values", "explain", "update", "insert", "delete"]
+    private static let beginnings: Set<String> = [
+        "select", "with", "values", "explain", "update", "insert", "delete", "create", "drop", "alter", "pragma",
+        "replace", "attach",
+    ]
 
     /// Whether an entry is SQL. Lua is tried first.
     ///
@@ -80,10 +83,11 @@ package enum SQLEntry {
     static func beginsAsStatement(_ text: String) -> Bool {
         let start = text.utf8.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         // Most entries are not: they are not read to their ends.
-        guard let start, start == UInt8(ascii: "-") || "swveuid".utf8.contains(start | 0x20) else { return false }
+        guard let start, start == UInt8(ascii: "-") || "swveuidcapr".utf8.contains(start | 0x20) else { return false }
         let sql = SQLText(String(text.prefix(1 << 16)))
         guard let word = sql.word(0), beginnings.contains(word) else { return false }
-        return word != "explain" || sql.tokens.count > 1 && sql.tokens[1].kind == .word
+        let isNameElsewhere = ["explain", "create", "drop", "alter", "pragma", "replace", "attach"].contains(word)
+        return !isNameElsewhere || sql.tokens.count > 1 && sql.tokens[1].kind == .word
     }
 }
 

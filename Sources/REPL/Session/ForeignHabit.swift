@@ -35,6 +35,10 @@ struct ForeignHabit: Equatable {
             "%edit": ":edit opens your editor",
         ]
         if let hint = known[word] { return ForeignHabit(name: word, hint: hint) }
+        if word == "show" || word == "describe" || word == "summarize" || word == "from", entry.contains(" ") {
+            let hint = "\(fields), items:describe() their values, select * from items shows them"
+            return ForeignHabit(name: word, hint: hint)
+        }
         if entry.hasPrefix("!"), let next = entry.dropFirst().first, next.isLetter || next == "." || next == "/" {
             let hint = "fs.list(\".\") lists a folder, io.popen(\"…\") runs a program, not x is written with not"
             return ForeignHabit(name: "!", hint: hint)
@@ -107,6 +111,10 @@ struct ForeignHabit: Equatable {
         let known = [
             "len": "#", "length": "#", "count": "#", "str": "tostring", "int": "tonumber", "float": "tonumber",
         ]
+        if message.contains("global 'from'"), lua.name(0) == "select" {
+            let hint = "a file is a table by csv, jsonl, json or xlsx: select * from csv('PATH')"
+            return ForeignHabit(name: "from", hint: hint)
+        }
         for (name, instead) in known.sorted(by: { $0.key < $1.key }) where message.contains("global '\(name)'") {
             let place = lua.tokens.indices.first { lua.name($0) == name && lua.isToken($0 + 1, "(") }
             // A simple argument is repeated.

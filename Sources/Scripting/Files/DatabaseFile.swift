@@ -35,17 +35,21 @@ package enum DatabaseFile {
         }
     }
 
-    /// Opens the folder of a database; for writing, a missing one is created.
+    /// Opens the folder of a database; for writing, a missing one is created unless `createsMissing` is false.
     ///
     /// - Returns: the place, whose descriptors are closed by whoever opens the database.
     /// - Throws: `FileError`.
-    static func place(_ host: ScriptHost, _ path: String, isReadOnly: Bool) throws -> SQLitePlace {
+    static func place(
+        _ host: ScriptHost, _ path: String, isReadOnly: Bool, createsMissing: Bool = true
+    ) throws -> SQLitePlace {
         let access = isReadOnly ? FenceAccess.read : .readWrite
         let layer = host.fence.layer
         try host.askConsent(path, access)
         let beside = isReadOnly ? [] : suffixes
         for suffix in [""] + beside { try host.fence.check(path + suffix, access) }
-        if !isReadOnly, try layer.status(path) == nil { layer.close(try layer.open(path, .createNew)) }
+        if !isReadOnly, createsMissing, try layer.status(path) == nil {
+            layer.close(try layer.open(path, .createNew))
+        }
         let (folder, status) = try layer.folder(of: path, suffixes: beside, access)
         var isTaken = false
         defer { if !isTaken { close(folder) } }

@@ -84,7 +84,8 @@ private final class FencedSQLFiles: SQLFiles {
     }
 
     func databasePlace(_ path: String, isReadOnly: Bool) throws -> SQLitePlace {
-        try DatabaseFile.place(host, path, isReadOnly: isReadOnly)
+        // A misspelt path would become an empty database.
+        try DatabaseFile.place(host, path, isReadOnly: isReadOnly, createsMissing: false)
     }
 }
 

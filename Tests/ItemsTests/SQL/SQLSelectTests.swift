@@ -263,6 +263,22 @@ import Testing
         #expect(error.offset == 7)
     }
 
+    @Test(
+        "habits of other databases are answered with what there is",
+        arguments: [
+            ("select * from 'al.csv'", "csv('al.csv')"), ("select * from itms", "items"),
+            ("select * from read_csv('a.csv')", "csv('PATH')"), ("show tables", "pragma_table_list"),
+            ("describe items", "pragma_table_info"), ("from items", "select * from"),
+            ("select 1 from items where name ilike 'a%'", "either case"), ("select '1'::int", "cast(x as integer)"),
+            ("select date_trunc('month', name) from items", "strftime"), ("select quantile_cont(1, 0.9)", "percentile"),
+            ("select greatest(1, 2)", "max(a, b)"), ("select top 3 name from items", "limit"),
+        ])
+    func habits(text: String, hint: String) throws {
+        let error = try #require(fixture.error(text))
+        #expect(error.message.contains(hint), "\(error.message)")
+        if error.message.hasPrefix("no such table: itms") { #expect(error.offset == 14) }
+    }
+
     @Test("plans tell what the items answer")
     func plans() throws {
         let plan = try fixture.sql.explain("select room, count(*) from items where valueInDollars > 5 group by room")

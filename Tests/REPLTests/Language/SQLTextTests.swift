@@ -18,7 +18,9 @@ import Testing
             ("select('#', 1, 2)", false), ("select", false), ("select = 5", false), ("values = { 1 }", false),
             ("local values = 1", false), ("insert(1)", false), ("defined(1)", false), ("delete.x = 1", false),
             ("items:query()", false), ("selected 1", false), ("", false), ("-- select 1", false), ("explain", false),
-            ("= select 1", false), ("create table t(x)", false), (":time select 1", false),
+            ("= select 1", false), ("create temp view v as select 1", true), ("drop table t", true),
+            ("pragma table_info(items)", true),
+            ("create(1)", false), ("drop = 1", false), ("replace", false), (":time select 1", false),
         ])
     func isSQL(text: String, expected: Bool) throws {
         let state = try LuaState()

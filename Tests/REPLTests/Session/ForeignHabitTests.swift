@@ -20,7 +20,9 @@ import Testing
             ("t.n += 1", "x = x + …"), ("i++", "i = i + 1"), ("if a && b then end", "and"), ("a || b", "or"),
             ("[coder encodeObject:name forKey:@\"name\"]", "coder:encodeObject(value, key)"),
             ("coder.encode(name, forKey: \"name\")", "leave out forKey:"), ("let lamp = items[1]", "local"),
-            ("len(items)", "len(items) is #items"), ("len('abc')", "len(x) is #x"), ("str(5)", "str(x) is tostring(x)"),
+            ("show tables", ":fields lists"), ("describe items", "items:describe()"),
+            ("select * from 'al.csv'", "csv('PATH')"), ("len(items)", "len(items) is #items"),
+            ("len('abc')", "len(x) is #x"), ("str(5)", "str(x) is tostring(x)"),
         ])
     func found(entry: String, text: String) throws {
         let hint = try #require(try hint(entry), "\(entry)")
