@@ -59,10 +59,25 @@ package final class ItemSQL {
                 remarks += try addTable(call, to: database)
                 tables.append(call.table)
             }
+            if !leftOutColumns.isEmpty, Self.takesAllColumns(parsed) {
+                remarks.append(
+                    "items: * has no columns for \(leftOutColumns.count.counted("field")) more than SQLite's limit")
+            }
             return try prepare(calls, tables, remarks, database, isExplained: isExplained)
         } catch {
             removeTables(tables)
             throw error
+        }
+    }
+
+    /// Whether a statement has a `*` for the columns of the items.
+    private static func takesAllColumns(_ text: SQLText) -> Bool {
+        let places = text.tokens.indices
+        guard places.contains(where: { text.isWord($0, table) }) else { return false }
+        return places.contains { place in
+            guard text.isSymbol(place, "*") else { return false }
+            let isFirst = ["select", "distinct", "all"].contains(text.word(place - 1) ?? "")
+            return isFirst || text.isSymbol(place - 1, ",") || text.isSymbol(place - 1, ".")
         }
     }
 

@@ -1,3 +1,5 @@
+import SQLite
+
 /// An error of a SQL statement: what happened, and where in its text.
 ///
 /// Errors that are not SQL's pass through as they are: `StoreError` of a change, `FileError` and `StoreError` of a file,
@@ -53,6 +55,11 @@ struct SQLHint {
             message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
         }
         if let column = name("no such column: ") { return ofColumn(column) }
+        if let column = name("table items has no column named ") { return ofColumn(column) }
+        if message.hasPrefix("UPSERT not implemented") {
+            return ": items:import(path, { key = …, update = true }) creates and updates"
+        }
+        if message.contains("RETURNING is not available") { return ": select the items after the change" }
         if let function = name("no such function: ") {
             if SQLFileCalls.names.contains(function.lowercased()) {
                 return ": \(function)(…) is a table, after FROM or JOIN"

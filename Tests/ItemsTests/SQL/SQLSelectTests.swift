@@ -272,6 +272,8 @@ import Testing
             ("select 1 from items where name ilike 'a%'", "either case"), ("select '1'::int", "cast(x as integer)"),
             ("select date_trunc('month', name) from items", "strftime"), ("select quantile_cont(1, 0.9)", "percentile"),
             ("select greatest(1, 2)", "max(a, b)"), ("select top 3 name from items", "limit"),
+            ("insert into items(nmae) values ('a')", "did you mean 'name'"),
+            ("update items set name = 'a' returning name", "after the change"),
         ])
     func habits(text: String, hint: String) throws {
         let error = try #require(fixture.error(text))
@@ -296,6 +298,17 @@ import Testing
         #expect(
             rows.first?.contains(":valueInDollars > ?, about 1 of 4 rows; reads name, valueInDollars") ?? false,
             "\(rows)")
+    }
+
+    @Test("fields for which there is no column are counted where * stands for all")
+    func leftOut() throws {
+        var custom: PropertyListFields = [:]
+        for number in 0..<2001 { custom["f\(number)"] = .integer(1) }
+        let fixture = try SQLFixture()
+        try fixture.add("wide", 1, custom)
+        #expect(try fixture.sql.prepare("select * from items").remarks.count == 1)
+        #expect(try fixture.sql.prepare("select i.* from items i").remarks.first?.contains("fields more") ?? false)
+        #expect(try fixture.sql.prepare("select count(*), 2 * f1 from items").remarks.isEmpty)
     }
 
     @Test("names for completion")
