@@ -40,7 +40,10 @@ package enum Increment {
     /// The amount that takes an increment back.
     package static func negated(_ amount: PropertyListValue) -> PropertyListValue {
         guard let number = Int128(integer: amount) else { return .real(-(Double(number: amount) ?? 0)) }
-        return Int64(exactly: -number).map { .integer($0) } ?? .wideInteger(-number)
+        let (negated, isTooLarge) = Int128(0).subtractingReportingOverflow(number)
+        // Only the least number has no opposite.
+        if isTooLarge { return .real(-Double(number)) }
+        return Int64(exactly: negated).map { .integer($0) } ?? .wideInteger(negated)
     }
 
     /// Whether a value is a number, or none, which counts as 0.
@@ -84,24 +87,52 @@ extension Double {
 
 /// The amounts of logged increments as codes of 32 bits, for which a change has room; 0 is none.
 ///
-/// Nearly all are small integers, which are their own codes. Others are kept once each.
+/// Nearly all are small integers, which are their own codes. Others are kept once each, until no change has their code.
 struct IncrementCodes {
     private static let small = -(Int64(1) << 30)..<Int64(1) << 30
-    private var amounts: [PropertyListValue] = []
+    private static let leastLimit = 4096
+    /// By code; nil for one that is free.
+    private var amounts: [PropertyListValue?] = []
     private var places: [PropertyListValue: UInt32] = [:]
+    private var freeCodes: [UInt32] = []
+    /// The number of amounts above which it is worth while to look for those that no change has.
+    private var limit = leastLimit
+
+    /// Whether there are so many amounts that those without a change should be freed.
+    var areMany: Bool { places.count > limit }
 
     mutating func code(_ amount: PropertyListValue) -> UInt32 {
         if case .integer(let number) = amount, let code = Self.code(number) { return code }
         if let place = places[amount] { return place }
-        amounts.append(amount)
-        let code = UInt32(amounts.count) << 1
+        let code: UInt32
+        if let free = freeCodes.popLast() {
+            code = free
+            amounts[Int(code >> 1) - 1] = amount
+        } else {
+            amounts.append(amount)
+            code = UInt32(amounts.count) << 1
+        }
         places[amount] = code
         return code
     }
 
+    /// Whether a code stands for an amount that is kept here.
+    static func isKept(_ code: UInt32) -> Bool { code != 0 && code & 1 == 0 }
+
+    /// Frees the amounts whose codes are not among those of all changes.
+    mutating func free(except used: Set<UInt32>) {
+        for (amount, code) in places where !used.contains(code) {
+            places[amount] = nil
+            amounts[Int(code >> 1) - 1] = nil
+            freeCodes.append(code)
+        }
+        limit = max(Self.leastLimit, 2 * places.count)
+    }
+
     func amount(_ code: UInt32) -> PropertyListValue? {
         if code == 0 { return nil }
-        return Self.number(code).map { .integer($0) } ?? amounts[Int(code >> 1) - 1]
+        if let number = Self.number(code) { return .integer(number) }
+        return amounts[Int(code >> 1) - 1]
     }
 
     /// The code of the sum of two small integers; nil for others.
@@ -127,14 +158,26 @@ extension ColumnStore {
     package func sum(
         _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField
     ) throws(StoreError) -> PropertyListValue {
+        try sum(value, amount, for: field, as: declaration(of: field))
+    }
+
+    /// The same by a declaration that need not be the store's; nil for a field that is free.
+    package func sum(
+        _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField, as declaration: FieldDeclaration?
+    ) throws(StoreError) -> PropertyListValue {
         let name = fields.name(of: field)
         var sum = try Increment.sum(value, amount, of: name)
+        if field == table.keyField { throw FieldValidation.keyIsReadOnly }
         // Reals have no exact cents: each sum is rounded to the next ones.
-        if declaration(of: field)?.format == .money, case .real(let number) = sum {
+        if declaration?.format == .money, case .real(let number) = sum {
             let cents = (number * 100).rounded()
             if cents.isFinite { sum = .real(cents / 100) }
         }
-        return try checked(sum, for: field) ?? sum
+        if let declaration { sum = try declaration.fitted(sum) ?? sum }
+        guard let (kind, isOptional) = table.declared(field) else {
+            return try FieldValidation.checked(sum, custom: name) ?? sum
+        }
+        return try FieldValidation.checked(sum, kind, isOptional: isOptional, named: name) ?? sum
     }
 
     /// Sets a field to the number after an increment, and logs it as one.
@@ -149,6 +192,24 @@ extension ColumnStore {
     /// The amount by which a change incremented its field; nil for other changes.
     package func increment(of change: Change) -> PropertyListValue? {
         change.kind == .set ? log.increments.amount(change.position) : nil
+    }
+
+    /// Whether there are so many amounts of increments that ``freeIncrements(_:)`` is worth while.
+    package var hasManyIncrements: Bool { log.increments.areMany }
+
+    /// Frees the amounts that no change has any more.
+    ///
+    /// - Parameter visitOtherChanges: called with a function that looks at changes outside of the log.
+    package func freeIncrements(_ visitOtherChanges: ((inout [Change]) -> Void) -> Void) {
+        var used: Set<UInt32> = []
+        func visit(_ changes: inout [Change]) {
+            for change in changes where change.kind == .set && IncrementCodes.isKept(change.position) {
+                used.insert(change.position)
+            }
+        }
+        log.withChanges(visit)
+        visitOtherChanges(visit)
+        log.increments.free(except: used)
     }
 
     /// Makes the log's increments once more, of fields that another host's commit has set meanwhile: it came first.

@@ -472,6 +472,10 @@ extension ItemStore {
             if changeHistory.undoCount < count { keepCommitBeforeChange() }
             group.forget(in: columns)
         }
+        if columns.hasManyIncrements {
+            keepCommitBeforeChange()
+            columns.freeIncrements { changeHistory.changeAll($0) }
+        }
         tidy()
     }
 

@@ -44,11 +44,15 @@ struct PendingConflicts {
     private var isDeclarationDoubtful = false
     /// What is declared, against the values of both sides; nil if nothing is.
     private var rules: PendingDeclarations?
+    /// What the increments of the waiting commits come to on the numbers of both sides; nil if there are none.
+    private var increments: RepeatedIncrements?
 
     init(_ pending: [PendingCommit], _ commits: [RemoteCommit], _ columns: ColumnStore) {
         for commit in commits { for change in commit.changes { record(change.change, commit.host) } }
         guard !theirs.isEmpty || declared != nil else { return }
         rules = PendingDeclarations(pending, commits, columns)
+        let numbers = PendingIncrements(pending)
+        if !numbers.isEmpty { increments = numbers.repeating(pending, after: commits, in: columns) }
         for commit in pending { judge(commit) }
         guard var index = found.indices.last else { return }
         var moved: NameSet = []
@@ -99,12 +103,19 @@ struct PendingConflicts {
             conflicts += 1
             if result.host.isEmpty { result.host = host }
         }
-        if let host = rules?.add(commit) {
+        var repeated = commit
+        do throws(StoreError) { try increments?.add(&repeated) } catch {
+            conflicts += 1
+            if result.host.isEmpty { result.host = hostBeforeIncrements(of: commit) }
+            repeated = commit
+        }
+        if let host = rules?.add(repeated) {
             conflicts += 1
             if result.host.isEmpty { result.host = host }
         }
         guard conflicts + agreements > 0 else { return }
         rules?.removeLast()
+        increments?.removeLast()
         result.isAgreement = conflicts == 0 && agreements == commit.changes.count
         if result.host.isEmpty { result.host = result.removedItems.first.flatMap { theirs[$0]?.host } ?? "" }
         found.append(result)
@@ -120,6 +131,14 @@ struct PendingConflicts {
             case .declare: isDeclarationDoubtful = true
             }
         }
+    }
+
+    /// The host whose changes an increment cannot follow; empty if it is not known.
+    private func hostBeforeIncrements(of commit: PendingCommit) -> String {
+        for change in commit.changes.lazy.map(\.change) where change.increment != nil {
+            if let theirs = theirs[change.itemKey] { return theirs.host }
+        }
+        return declared?.host ?? ""
     }
 
     /// The host that changed data read by a serializable transaction; nil if there is none.

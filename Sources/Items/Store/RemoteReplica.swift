@@ -366,12 +366,21 @@ final class RemoteReplica {
     ///   - increments: those before the remote commits.
     ///   - commits: the remote commits that were applied.
     /// - Returns: the changes of rows, oldest first.
-    /// - Throws: `StoreError` with `invalidValue` if a number is not possible any more.
+    /// - Throws: `StoreError` if a number is not possible any more, which ``found(with:)`` should have found: the log must
+    ///   not get other numbers than the items.
     func incrementAgain(_ increments: PendingIncrements, after commits: [RemoteCommit]) throws(StoreError) -> [Change] {
         guard let remote, !increments.isEmpty else { return [] }
-        let (pending, updates) = try increments.repeated(remote.pendingCommits, after: commits, in: columns)
-        remote.updatePendingCommits(pending)
-        return try perform(updates)
+        do throws(StoreError) {
+            let (pending, updates) = try increments.repeated(remote.pendingCommits, after: commits, in: columns)
+            let changes = try perform(updates)
+            remote.updatePendingCommits(pending)
+            return changes
+        } catch {
+            throw stop(
+                .inputOutput,
+                "the increments that wait cannot follow other hosts' commits (\(error.message)): start again; they are kept",
+                error)
+        }
     }
 
     /// Finds out which of the waiting commits the server has after all.

@@ -83,16 +83,12 @@ struct CollectionFolder {
     /// Writes what the folder belongs to.
     func write(using layer: any FileLayer) throws(FileError) {
         var lines = ["server \(server.system) \(server.timeline)"]
-        if let epoch { lines.append("epoch " + Self.digits(epoch)) }
+        if let epoch { lines.append("epoch " + epoch.hexadecimal) }
         lines += addresses.map { "address " + $0 } + places.sorted().map { "place " + $0 }
         try layer.makeDirectories(path)
         let output = try AtomicFileWriter(PathText.join(path, Self.fileName), using: layer, permissions: 0o600)
         try output.append(Array((lines.joined(separator: "\n") + "\n").utf8))
         try output.commit(durable: true)
-    }
-
-    static func digits(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {
@@ -130,7 +126,7 @@ struct CollectionFolders {
 
     /// A new folder for a collection.
     func newFolder(_ collection: String, epoch: [UInt8]) -> CollectionFolder {
-        let name = "\(Self.visible(collection))-\(CollectionFolder.digits(epoch.prefix(8)))"
+        let name = "\(Self.visible(collection))-\(Array(epoch.prefix(8)).hexadecimal)"
         return CollectionFolder(PathText.join(root, name), using: layer)
     }
 
@@ -200,8 +196,10 @@ extension SharedPersistence {
         settled.epoch = collection.epoch
         if collection.server.system != 0 { settled.server = collection.server }
         settled.remember(address)
-        guard settled != folder, !opensReadOnly else { return }
+        guard settled != folder else { return }
+        // Also if it is not written: a further connection finds what this one did.
         local.folder = settled
+        if opensReadOnly { return }
         do throws(FileError) { try settled.write(using: folders.layer) } catch {
             local.notices.append(
                 "what is here of the collection cannot be marked as its (\(error.message)): a start by another address "

@@ -90,9 +90,9 @@ final class CommitQueue {
 
     /// Gives waiting commits other values, which a restart finds out again.
     func update(_ commits: [PendingCommit]) {
-        for commit in commits {
-            guard let index = waiting.firstIndex(where: { $0.token == commit.identifier }) else { continue }
-            waiting[index].pending = commit
+        let changed = Dictionary(commits.map { ($0.identifier, $0) }) { $1 }
+        for index in waiting.indices {
+            if let commit = changed[waiting[index].token] { waiting[index].pending = commit }
         }
     }
 

@@ -163,11 +163,20 @@ extension LoggedCommit {
     /// Decodes such a record.
     init(cached: UnsafeRawBufferPointer) throws(StoreError) {
         var reader = RecordReader(cached)
-        revision = try reader.fixed(UInt64.self)
+        revision = try reader.revision()
         host = [UInt8](try reader.piece(16))
         hostName = try reader.string()
         lineage = [UInt8](try reader.piece(try reader.varint()))
         record = [UInt8](try reader.rest())
+    }
+}
+
+extension RecordReader {
+    /// A revision: a number that the server can have, so that it has a successor.
+    fileprivate mutating func revision() throws(StoreError) -> UInt64 {
+        let revision = try fixed(UInt64.self)
+        guard revision < UInt64(Int64.max) else { throw corrupt("a revision is none") }
+        return revision
     }
 }
 
@@ -212,14 +221,16 @@ struct CachedCollection {
         (collection, lineage, count) = try bytes.withBytes { (bytes) throws(StoreError) in
             var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[first.payload]))
             let lineage = Lineage(
-                revision: try reader.fixed(UInt64.self),
+                revision: try reader.revision(),
                 identifier: [UInt8](try reader.piece(try reader.varint())))
             var known = SharedCollection(
                 number: 0, head: lineage.revision, floor: 0, epoch: epoch, lineage: nil,
                 server: ServerIdentity(system: try reader.fixed(Int64.self), timeline: try reader.fixed(Int64.self)))
-            let count = Int(clamping: try reader.varint())
+            let count = try reader.varint()
+            // Each item takes more than a byte.
+            guard count <= UInt64(bytes.count) else { throw reader.corrupt("there are more items than bytes") }
             if !reader.isAtEnd { known.fields = [UInt8](try reader.piece(try reader.varint())) }
-            return (known, lineage, count)
+            return (known, lineage, Int(count))
         }
         var later: [UInt64: LoggedCommit] = [:]
         for record in scan.records.dropFirst() {

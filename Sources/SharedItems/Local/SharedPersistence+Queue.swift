@@ -30,16 +30,18 @@ extension SharedPersistence {
         _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
     ) throws(StoreError) {
         guard let queue else { return }
+        var replayed: [PendingCommit] = []
         for commit in queue.waiting {
             do throws(StoreError) {
                 // The items may be older or newer than those it was made on: then the user decides.
                 guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
-                queue.update([try replay(commit.pending, loader)])
+                replayed.append(try replay(commit.pending, loader))
             } catch {
                 if opensReadOnly { continue }
                 try queue.quarantine(commit.token, host: "", lost: [:])
             }
         }
+        queue.update(replayed)
         if !queue.waiting.isEmpty {
             report.notices.append(Self.counted(queue.waiting.count, "waits", "wait") + " for the server")
         }
