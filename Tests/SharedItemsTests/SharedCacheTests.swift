@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ColumnEngine
+@testable import ItemArchive
 @testable import Items
 @testable import SharedItems
 
@@ -213,6 +214,20 @@ struct SharedCacheTests {
         #expect(CollectionFolder(known.path, using: PosixFileLayer()).server.timeline == 2)
     }
 
+    @Test("a start by another address says so once, also when nothing may be written", arguments: [false, true])
+    func otherAddress(isReadOnly: Bool) throws {
+        let address = try filled("noticed-\(isReadOnly)").1
+        let other = try SharedAddress(address.description + "&application_name=laptop")
+        for round in 0..<2 {
+            let persistence = SharedPersistence(
+                other, host: [UInt8](repeating: 7, count: 16), hostName: "desk", timeLimit: .seconds(5),
+                isReadOnly: isReadOnly, folder: folder.path)
+            try persistence.prepare()
+            let notices = try ItemStore.open(persistence).loadReport.notices.filter { $0.contains("knows as") }
+            #expect(notices.count == (round == 0 || isReadOnly ? 1 : 0))
+        }
+    }
+
     @Test("read-only nothing is written")
     func readOnly() throws {
         var (store, address) = try filled("readonly")
@@ -249,6 +264,45 @@ struct SharedCacheTests {
             try bytes.write(to: URL(fileURLWithPath: path))
             let again = try open(address)
             #expect(try again.contents == contents, "round \(round), byte \(place)")
+        }
+    }
+}
+
+@Suite("The file of a shared collection's cache")
+struct CachedCollectionTests {
+    /// The bytes of a cache without items, with a commit behind it.
+    private func bytes(revision: UInt64 = 5, count: UInt64 = 0, commit: UInt64 = 6) -> [UInt8] {
+        let header = JournalHeader(
+            archive: SharedCache.identity(of: [UInt8](repeating: 3, count: 16)), identifier: 9, firstSequence: 1)
+        var items = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
+        items.fixed(revision)
+        items.piece([1, 2])
+        items.fixed(Int64(7))
+        items.fixed(Int64(1))
+        items.varint(count)
+        JournalRecord.seal(&items.bytes, kind: .checkpoint, sequence: 1, identifier: 9)
+        var later = RecordWriter([UInt8](repeating: 0, count: JournalRecord.headerLength))
+        later.fixed(commit)
+        later.bytes += [UInt8](repeating: 8, count: 16)
+        later.text("desk")
+        later.piece([4])
+        JournalRecord.seal(&later.bytes, kind: .changes, sequence: 2, identifier: 9)
+        return header.bytes + items.bytes + later.bytes
+    }
+
+    @Test("numbers that no server or file can have are refused, whatever the checksums say")
+    func numbers() throws {
+        let usual = try CachedCollection(bytes())
+        #expect(usual.revision == 5 && usual.count == 0 && usual.commits.map(\.revision) == [6])
+        #expect(usual.collection.epoch == [UInt8](repeating: 3, count: 16))
+        let latest = UInt64(Int64.max) - 1
+        #expect(try CachedCollection(bytes(revision: latest - 1, commit: latest)).commits.count == 1)
+        for damaged in [
+            bytes(revision: .max), bytes(revision: UInt64(Int64.max)), bytes(count: .max), bytes(count: 1 << 40),
+            bytes(commit: .max), bytes(commit: UInt64(Int64.max)),
+        ] {
+            let error = #expect(throws: StoreError.self) { try CachedCollection(damaged) }
+            #expect(error?.code == .corruptJournal)
         }
     }
 }

@@ -98,8 +98,10 @@ struct IncrementCodes {
     /// The number of amounts above which it is worth while to look for those that no change has.
     private var limit = leastLimit
 
-    /// Whether there are so many amounts that those without a change should be freed.
-    var areMany: Bool { places.count > limit }
+    /// The number of amounts that are kept here.
+    var count: Int { places.count }
+    /// Whether there are so many that those without a change should be freed.
+    var areMany: Bool { count > limit }
 
     mutating func code(_ amount: PropertyListValue) -> UInt32 {
         if case .integer(let number) = amount, let code = Self.code(number) { return code }
@@ -117,7 +119,7 @@ struct IncrementCodes {
     }
 
     /// Whether a code stands for an amount that is kept here.
-    static func isKept(_ code: UInt32) -> Bool { code != 0 && code & 1 == 0 }
+    static func isStored(_ code: UInt32) -> Bool { code != 0 && code & 1 == 0 }
 
     /// Frees the amounts whose codes are not among those of all changes.
     mutating func free(except used: Set<UInt32>) {
@@ -126,7 +128,7 @@ struct IncrementCodes {
             amounts[Int(code >> 1) - 1] = nil
             freeCodes.append(code)
         }
-        limit = max(Self.leastLimit, 2 * places.count)
+        limit = max(Self.leastLimit, 2 * count)
     }
 
     func amount(_ code: UInt32) -> PropertyListValue? {
@@ -163,7 +165,8 @@ extension ColumnStore {
 
     /// The same by a declaration that need not be the store's; nil for a field that is free.
     package func sum(
-        _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField, as declaration: FieldDeclaration?
+        _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField,
+        as declaration: FieldDeclaration?
     ) throws(StoreError) -> PropertyListValue {
         let name = fields.name(of: field)
         var sum = try Increment.sum(value, amount, of: name)
@@ -203,7 +206,7 @@ extension ColumnStore {
     package func freeIncrements(_ visitOtherChanges: ((inout [Change]) -> Void) -> Void) {
         var used: Set<UInt32> = []
         func visit(_ changes: inout [Change]) {
-            for change in changes where change.kind == .set && IncrementCodes.isKept(change.position) {
+            for change in changes where change.kind == .set && IncrementCodes.isStored(change.position) {
                 used.insert(change.position)
             }
         }

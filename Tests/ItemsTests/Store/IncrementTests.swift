@@ -116,4 +116,47 @@ struct IncrementTests {
         }
         #expect(try item.valueInDollars == 6)
     }
+
+    @Test("the opposite of each integer is exact, but that of the least, which has none")
+    func negated() {
+        for number: Int64 in [0, 1, -5, .max] { #expect(Increment.negated(.integer(number)) == .integer(-number)) }
+        #expect(Increment.negated(.integer(.min)) == .wideInteger(-Int128(Int64.min)))
+        #expect(Increment.negated(.wideInteger(-Int128(Int64.min))) == .integer(.min))
+        #expect(Increment.negated(.wideInteger(.max)) == .wideInteger(-.max))
+        #expect(Increment.negated(.wideInteger(.min)) == .real(0x1p127))
+        #expect(Increment.negated(.real(0.5)) == .real(-0.5))
+    }
+
+    @Test("amounts that no change has are freed, and their codes used again")
+    func codes() {
+        var codes = IncrementCodes()
+        let amounts = (0..<5000).map { PropertyListValue.real(Double($0) + 0.5) }
+        let all = amounts.map { codes.code($0) }
+        #expect(Set(all).count == 5000 && codes.areMany)
+        let kept = Set(all.enumerated().filter { $0.offset % 10 == 0 }.map(\.element))
+        codes.free(except: kept)
+        #expect(!codes.areMany)
+        for (place, code) in all.enumerated() {
+            #expect(codes.amount(code) == (kept.contains(code) ? amounts[place] : nil))
+        }
+        // 4,500 codes are free.
+        let later = (0..<4501).map { codes.code(.real(-Double($0) - 0.5)) }
+        #expect(Set(later).subtracting(all).count == 1 && kept.isDisjoint(with: later))
+        #expect(codes.code(amounts[10]) == all[10] && codes.amount(later[7]) == .real(-7.5))
+    }
+
+    @Test("a store keeps the amounts of the steps that it can undo, and no others")
+    func freedAmounts() throws {
+        store.history.commits = 3
+        for number in 0..<10_000 {
+            try item.increment("real", by: Double(number) + 0.5)
+            try store.commit()
+        }
+        #expect(store.columns.log.increments.count <= 4097)
+        for number in (9_997..<10_000).reversed() {
+            try store.apply([.update("k", "real", to: .real(1_000_000))])
+            #expect(try store.undo())
+            #expect(try item.value(forField: "real") == .real(1_000_000 - Double(number) - 0.5))
+        }
+    }
 }
