@@ -40,7 +40,7 @@ package enum FileSystemModule: ScriptModule {
             example:
                 "fs.write(app.container.tmp .. \"/a.txt\", \"text\") return fs.hash(app.container.tmp .. \"/a.txt\")"
         ) { [unowned host] (path: String) in
-            try host.attempt(path, .read) { SHA256.text(try $0.digest(of: path)) }
+            try host.attempt(path, .read) { try $0.digest(of: path).hexadecimal }
         }
     }
 

@@ -190,27 +190,6 @@ package struct SHA256 {
         return digest(key.map { $0 ^ 0x5C } + inner.finish())
     }
 
-    /// A digest in hexadecimal digits.
-    package static func text(_ digest: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-    }
-
-    /// The digest of hexadecimal digits; nil for any other text.
-    package static func digest(ofText text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count == 2 * byteCount else { return nil }
-        var digest: [UInt8] = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            digest.append(byte)
-        }
-        // Numbers may have a sign, digits may not.
-        return text == self.text(digest) ? digest : nil
-    }
-
     private static func add(_ block: Slice<UnsafeRawBufferPointer>, _ state: inout [UInt32], _ words: inout [UInt32]) {
         state.withUnsafeMutableBufferPointer { state in
             words.withUnsafeMutableBufferPointer { words in

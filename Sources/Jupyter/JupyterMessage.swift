@@ -81,7 +81,7 @@ struct JupyterFrames {
 
     init(key: [UInt8]) {
         self.key = key
-        session = SHA256.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+        session = (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
     }
 
     /// The frames of a message.
@@ -103,7 +103,7 @@ struct JupyterFrames {
 
     /// The signature of a message's four parts, in hexadecimal digits; empty without a key.
     static func signature(_ parts: ArraySlice<[UInt8]>, key: [UInt8]) -> [UInt8] {
-        key.isEmpty ? [] : Array(SHA256.text(SHA256.code(of: parts, key: key)).utf8)
+        key.isEmpty ? [] : Array(SHA256.code(of: parts, key: key).hexadecimal.utf8)
     }
 
     /// Whether a signature is right. It takes as long for any wrong one.

@@ -97,7 +97,7 @@ struct SharedPictureQueueTests {
         try comeBack(laptop)
         #expect(try laptop.bytes("a") == [4])
         try laptop.emptyCaches()
-        #expect(laptop.outgoing == [SHA256.text(SHA256.digest([2]))])
+        #expect(laptop.outgoing == [SHA256.digest([2]).hexadecimal])
         let conflicts = laptop.store.conflicts
         try #require(conflicts.count == 2)
         #expect(conflicts[0].changes.map(\.shownField) == ["image"])

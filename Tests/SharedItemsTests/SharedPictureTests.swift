@@ -54,7 +54,7 @@ struct SharedPictureTests {
         #expect(try two.attachments.keys() == ["vase"])
         #expect(two.cached.isEmpty)
         #expect(try two.bytes("vase") == first)
-        #expect(two.cached == [SHA256.text(SHA256.digest(first))])
+        #expect(two.cached == [SHA256.digest(first).hexadecimal])
         #expect(one.cached == two.cached && one.outgoing.isEmpty)
         let commits = Commits()
         two.store.addCommitObserver(commits)

@@ -162,7 +162,7 @@ package struct ContainerIdentity: Sendable, Hashable {
     func seal(_ texts: [String]) -> String {
         var text = ""
         for part in [path, String(inode), String(created)] + texts { text += "\(part.utf8.count):\(part)" }
-        return SHA256.text(SHA256.digest(Array(text.utf8)))
+        return SHA256.digest(Array(text.utf8)).hexadecimal
     }
 }
 

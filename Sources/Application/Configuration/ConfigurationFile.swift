@@ -18,7 +18,7 @@ package struct ConfigurationFile {
     package init(for container: ApplicationContainer, in folder: String) throws(ConfigurationError) {
         identity = try? ContainerIdentity(container)
         self.container = RealPath.ofExistingPart(of: container.path)
-        let digest = SHA256.text(SHA256.digest(Array(self.container.utf8)))
+        let digest = SHA256.digest(Array(self.container.utf8)).hexadecimal
         path = PathText.join(folder, PathText.name(of: self.container) + "-" + String(digest.prefix(16)) + ".plist")
         if (folder + "/").hasPrefix(self.container + "/") { throw .inContainer(path: folder) }
     }

@@ -126,7 +126,7 @@ package final class ProgramFile {
     private static func digest(_ file: OpenFile) throws(FileError) -> String {
         var digest = SHA256()
         try PosixFileLayer().forEachPiece(of: file) { piece in digest.update(piece) }
-        return SHA256.text(digest.finish())
+        return digest.finish().hexadecimal
     }
 }
 

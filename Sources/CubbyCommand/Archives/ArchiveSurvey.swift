@@ -97,7 +97,7 @@ struct ArchiveSurvey {
 
     private mutating func survey(_ path: String, _ bytes: [UInt8]) {
         fileCount += 1
-        var report = ArchiveReport(file: path, digest: SHA256.text(SHA256.digest(bytes)))
+        var report = ArchiveReport(file: path, digest: SHA256.digest(bytes).hexadecimal)
         var kind = "not readable"
         do {
             let tree = try ArchiveTree(PropertyListStorage(bytes))

@@ -223,7 +223,7 @@ struct ContainerCheck {
                     default: "file"
                     }
                 provenance.record(
-                    Provenance.Source(file: entry.path, size: status.size, digest: SHA256.text(digest), kind: kind))
+                    Provenance.Source(file: entry.path, size: status.size, digest: digest.hexadecimal, kind: kind))
             } else {
                 provenance.recordUnread(entry.path, reason: "it cannot be read")
             }

@@ -222,7 +222,7 @@ final class EvidenceDatabase {
             size += piece.count
             if let target, let to { try target.layer.writeAll(piece.bytes, to: to) }
         }
-        return (size, SHA256.text(digest.finish()))
+        return (size, digest.finish().hexadecimal)
     }
 
     // MARK: - Tables

@@ -80,7 +80,7 @@ final class Provenance {
         guard isWanted else { return }
         record(
             Source(
-                file: ArchiveFiles.name(file), size: bytes.count, digest: SHA256.text(SHA256.digest(bytes)), kind: kind)
+                file: ArchiveFiles.name(file), size: bytes.count, digest: SHA256.digest(bytes).hexadecimal, kind: kind)
         )
     }
 

@@ -138,7 +138,7 @@ struct TimelineReading {
 
     private mutating func readList(_ path: String, _ bytes: [UInt8]) {
         fileCount += 1
-        let digest = SHA256.text(SHA256.digest(bytes))
+        let digest = SHA256.digest(bytes).hexadecimal
         func record(_ kind: String) {
             provenance.record(
                 Provenance.Source(file: ArchiveFiles.name(path), size: bytes.count, digest: digest, kind: kind))

@@ -41,7 +41,7 @@ final class SharedAttachments {
     private func takeLeftovers(_ persistence: any AttachmentPersistence, isReadOnly: Bool) {
         let isWanted = persistence.hasPendingCommits || !persistence.conflicts.isEmpty
         for name in (try? layer.list(outgoing)) ?? [] {
-            if isWanted, let digest = SHA256.digest(ofText: name) {
+            if isWanted, let digest = [UInt8](hexadecimal: name, count: SHA256.byteCount) {
                 waiting.insert(digest)
             } else if !isReadOnly {
                 try? layer.remove(PathText.join(outgoing, name))
@@ -69,7 +69,7 @@ final class SharedAttachments {
         do throws(StoreError) {
             for content in contents {
                 switch content {
-                case .existing(let name): digests += old.filter { SHA256.text($0) == name }.prefix(1)
+                case .existing(let name): digests += old.filter { $0.hexadecimal == name }.prefix(1)
                 case .bytes(let bytes):
                     try Self.checkCount(bytes.count, limit)
                     let digest = SHA256.digest(bytes)
@@ -109,7 +109,7 @@ final class SharedAttachments {
     }
 
     private func file(_ digest: [UInt8], _ key: String, _ limit: Int) -> AttachmentFile {
-        let name = SHA256.text(digest)
+        let name = digest.hexadecimal
         if staged.contains(digest) || waiting.contains(digest) {
             return AttachmentFile(outgoingPath(digest), immutable: name)
         }
@@ -181,8 +181,8 @@ final class SharedAttachments {
         throw StoreError(.inputOutput, "what goes with an item has \(count) bytes, more than the limit of \(limit)")
     }
 
-    private func cachePath(_ digest: [UInt8]) -> String { PathText.join(cache, SHA256.text(digest)) }
-    private func outgoingPath(_ digest: [UInt8]) -> String { PathText.join(outgoing, SHA256.text(digest)) }
+    private func cachePath(_ digest: [UInt8]) -> String { PathText.join(cache, digest.hexadecimal) }
+    private func outgoingPath(_ digest: [UInt8]) -> String { PathText.join(outgoing, digest.hexadecimal) }
 }
 
 /// Attachments of items in a shared collection.
@@ -198,7 +198,7 @@ extension ItemAttachments {
     package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
 
     func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
-        let rest = shared.digests(of: item).dropFirst().map { AttachmentContent.existing(SHA256.text($0)) }
+        let rest = shared.digests(of: item).dropFirst().map { AttachmentContent.existing($0.hexadecimal) }
         try shared.set([.bytes(bytes)] + rest, of: item, limit: byteLimit)
         onChange?(try item.itemKey)
     }

@@ -16,7 +16,7 @@ enum DataModule {
         cls.method(
             "hash", returns: [.string], doc: "The SHA-256 of the bytes, in hexadecimal digits.",
             example: "return data(\"ab\"):hash()"
-        ) { value, call in call.returns(SHA256.text(SHA256.digest(value.bytes))) }
+        ) { value, call in call.returns(SHA256.digest(value.bytes).hexadecimal) }
         cls.method(
             "dump",
             [

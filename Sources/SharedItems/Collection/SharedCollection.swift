@@ -1,3 +1,5 @@
+import Files
+
 /// A revision, and an identifier of all commits up to it.
 struct Lineage: Sendable, Hashable {
     var revision: UInt64 = 0
@@ -106,14 +108,6 @@ extension SharedCollection {
 
     /// The channel of a collection's history.
     static func channel(of epoch: [UInt8]) -> String { "cubby_" + epoch.hexadecimal }
-}
-
-extension [UInt8] {
-    /// The bytes as pairs of hexadecimal digits.
-    var hexadecimal: String {
-        let digits = Array<UInt8>("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
 }
 
 /// What a host knows of a collection's log.

@@ -69,7 +69,7 @@ struct CollectionFolder {
             guard let space = line.firstIndex(of: " ") else { continue }
             let text = String(line[line.index(after: space)...])
             switch line[..<space] {
-            case "epoch": epoch = Self.bytes(text)
+            case "epoch": epoch = [UInt8](hexadecimal: text, count: 16)
             case "server":
                 let numbers = text.split(separator: " ").compactMap { Int64($0) }
                 if numbers.count == 2 { server = ServerIdentity(system: numbers[0], timeline: numbers[1]) }
@@ -89,15 +89,6 @@ struct CollectionFolder {
         let output = try AtomicFileWriter(PathText.join(path, Self.fileName), using: layer, permissions: 0o600)
         try output.append(Array((lines.joined(separator: "\n") + "\n").utf8))
         try output.commit(durable: true)
-    }
-
-    private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == 32 else { return nil }
-        return stride(from: 0, to: 32, by: 2).compactMap { place in
-            guard let high = digits[place], let low = digits[place + 1] else { return nil }
-            return UInt8(high << 4 | low)
-        }
     }
 }
 

@@ -19,10 +19,12 @@ struct SHA256Tests {
             ),
         ])
     func examples(text: String, digest: String) {
-        #expect(SHA256.text(SHA256.digest(Array(text.utf8))) == digest)
-        #expect(SHA256.digest(ofText: digest) == SHA256.digest(Array(text.utf8)))
-        #expect(SHA256.digest(ofText: String(digest.dropLast())) == nil)
-        #expect(SHA256.digest(ofText: "+" + digest.dropFirst()) == nil)
+        #expect(SHA256.digest(Array(text.utf8)).hexadecimal == digest)
+        #expect([UInt8](hexadecimal: digest, count: SHA256.byteCount) == SHA256.digest(Array(text.utf8)))
+        #expect([UInt8](hexadecimal: String(digest.dropLast()), count: SHA256.byteCount) == nil)
+        for text in ["+" + digest.dropFirst(), digest.uppercased(), "é" + digest.dropFirst(2), digest + "00"] {
+            #expect([UInt8](hexadecimal: text, count: SHA256.byteCount) == nil, "\(text)")
+        }
     }
 
     @Test(
@@ -43,8 +45,8 @@ struct SHA256Tests {
         ])
     func codes(key: [UInt8], text: String, code: String) {
         let bytes = Array(text.utf8)
-        #expect(SHA256.text(SHA256.code(of: [bytes], key: key)) == code)
-        #expect(SHA256.text(SHA256.code(of: [Array(bytes[..<3]), [], Array(bytes[3...])], key: key)) == code)
+        #expect(SHA256.code(of: [bytes], key: key).hexadecimal == code)
+        #expect(SHA256.code(of: [Array(bytes[..<3]), [], Array(bytes[3...])], key: key).hexadecimal == code)
     }
 
     @Test("every length about the ends of blocks has a digest of its own, of 32 bytes")
