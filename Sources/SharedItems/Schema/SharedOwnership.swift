@@ -23,20 +23,26 @@ package enum SharedOwnership {
     ///
     /// - Throws: ``SharedError``.
     package static func hosts(_ address: SharedAddress) throws(SharedError) -> [Host] {
-        try withCollection(address) { (connection, number) throws(PostgresError) in
-            let rows = try connection.run(
-                "select h.name, left(h.id::text, 8), date_trunc('second', h.connected_at)::text, "
-                    + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
-                    + "from cubby.host h where h.collection = $1 order by h.connected_at desc", [.int4(number)])
-            var hosts: [Host] = []
-            for row in 0..<rows.rowCount {
-                hosts.append(
-                    Host(
-                        name: try rows.text(row, 0), identifier: try rows.text(row, 1),
-                        connected: try rows.text(row, 2), commits: Int(clamping: try rows.number(row, 3))))
-            }
-            return hosts
+        try withCollection(address) { (connection, number) throws(PostgresError) in try hosts(connection, number) }
+    }
+
+    /// The same of the collection with a number in the tables, at most as many as given.
+    static func hosts(
+        _ connection: PostgresConnection, _ number: Int32, limit: Int64 = .max
+    ) throws(PostgresError) -> [Host] {
+        let rows = try connection.run(
+            "select h.name, left(h.id::text, 8), date_trunc('second', h.connected_at)::text, "
+                + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
+                + "from cubby.host h where h.collection = $1 order by h.connected_at desc limit $2",
+            [.int4(number), .int8(limit)])
+        var hosts: [Host] = []
+        for row in 0..<rows.rowCount {
+            hosts.append(
+                Host(
+                    name: try rows.text(row, 0), identifier: try rows.text(row, 1),
+                    connected: try rows.text(row, 2), commits: Int(clamping: try rows.number(row, 3))))
         }
+        return hosts
     }
 
     /// Removes hosts from the list. What they committed stays; one that connects again is listed again.
@@ -85,7 +91,8 @@ package enum SharedOwnership {
         }
     }
 
-    /// Removes a collection with its items, pictures, log and hosts: all of it or nothing.
+    /// Removes a collection with all that the tables have of it, those of an older or newer program, too: all of it or
+    /// nothing.
     ///
     /// - Throws: ``SharedError``.
     package static func drop(_ address: SharedAddress) throws(SharedError) {
@@ -93,15 +100,20 @@ package enum SharedOwnership {
             // The collection's row first: a host's commit waits for it, and then finds that it is gone.
             try connection.runScript(
                 """
-                begin;
-                select from cubby.collection where id = \(number) for update;
-                delete from cubby.item where collection = \(number);
-                delete from cubby.picture where collection = \(number);
-                delete from cubby.log where collection = \(number);
-                delete from cubby.host where collection = \(number);
-                delete from cubby.declaration where collection = \(number);
-                delete from cubby.collection where id = \(number);
-                commit;
+                do $$
+                declare
+                    part regclass;
+                begin
+                    perform 1 from cubby.collection where id = \(number) for update;
+                    for part in
+                        select c.oid::regclass from pg_catalog.pg_class c, pg_catalog.pg_attribute a
+                            where c.relnamespace = 'cubby'::regnamespace and c.relkind = 'r' and a.attrelid = c.oid
+                                and a.attname = 'collection' and not a.attisdropped
+                    loop
+                        execute format('delete from %s where collection = \(number)', part);
+                    end loop;
+                    delete from cubby.collection where id = \(number);
+                end $$
                 """)
         }
     }
@@ -110,13 +122,10 @@ package enum SharedOwnership {
         _ address: SharedAddress, _ body: (PostgresConnection, Int32) throws(PostgresError) -> Value
     ) throws(SharedError) -> Value {
         try SharedSchema.asOwner(address) { (connection) throws(PostgresError) in
-            guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
-            try SharedSchema.checkFormat(connection)
+            try SharedSchema.check(connection, address)
             let found = try connection.run(
                 "select id from cubby.collection where name = $1", [.text(address.collection)])
-            guard found.rowCount == 1 else {
-                throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
-            }
+            guard found.rowCount == 1 else { throw SharedSchema.missingCollection(address) }
             // Hosts may have many items and commits.
             connection.timeLimit = 3600
             return try body(connection, Int32(clamping: try found.number(0, 0)))

@@ -35,7 +35,7 @@ public enum SharedSchema {
                 try connection.runScript(text(PackageResources.schema_sql) + text(PackageResources.functions_sql))
                 outcome.madeSchema = true
             }
-            try checkFormat(connection)
+            try check(connection, address)
             let fields = schema.flatMap(SharedFields.record)
             if fields != nil, try !SharedTables(connection).keepFields {
                 throw PostgresError(
@@ -67,8 +67,7 @@ public enum SharedSchema {
     package static func migrate(_ address: SharedAddress) throws(SharedError) -> Int {
         try asOwner(address) { (connection) throws(PostgresError) in
             try checkServer(connection)
-            guard let found = try installedFormat(connection) else { throw missingSchema(address) }
-            guard found <= format else { throw newerFormat(found) }
+            let found = try check(connection, address)
             try connection.runScript(text(PackageResources.functions_sql))
             return Int(found)
         }
@@ -88,7 +87,7 @@ public enum SharedSchema {
     /// - Throws: ``SharedError``.
     package static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
         try asOwner(address) { (connection) throws(PostgresError) in
-            guard try installedFormat(connection) != nil else { throw missingSchema(address) }
+            try check(connection, address)
             let quoted =
                 "\"" + role.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
             let sql = text(PackageResources.grant_sql).split(separator: "\n").filter { !$0.hasPrefix("--") }
@@ -125,19 +124,19 @@ public enum SharedSchema {
         "\(version / 10_000).\(version >= 100_000 ? version % 10_000 : version / 100 % 100)"
     }
 
-    static func checkFormat(_ connection: PostgresConnection) throws(PostgresError) {
-        try check(format: try installedFormat(connection))
-    }
-
     /// Refuses a newer program's tables.
     static func check(format found: Int64?) throws(PostgresError) {
         if let found, found > format { throw newerFormat(found) }
     }
 
     /// Refuses a database without tables of shared collections, or with those of a newer program.
-    static func check(_ connection: PostgresConnection, _ address: SharedAddress) throws(PostgresError) {
+    ///
+    /// - Returns: the tables' format.
+    @discardableResult
+    static func check(_ connection: PostgresConnection, _ address: SharedAddress) throws(PostgresError) -> Int64 {
         guard let found = try installedFormat(connection) else { throw missingSchema(address) }
         try check(format: found)
+        return found
     }
 
     static func missingSchema(_ address: SharedAddress) -> PostgresError {
@@ -145,6 +144,10 @@ public enum SharedSchema {
             .unusable,
             "the database has no shared collections: its owner makes them with cubby shared init '\(address.description)'"
         )
+    }
+
+    static func missingCollection(_ address: SharedAddress) -> PostgresError {
+        PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
     }
 
     static let foreignSchema = PostgresError(
