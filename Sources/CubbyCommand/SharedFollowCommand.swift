@@ -12,7 +12,7 @@ struct SharedFollowCommand: ParsableCommand {
         discussion: """
             Each line has the commit's revision, its host, the time and its changes; docs/shared.md describes them. A \
             program that stops goes on with --after and the revision of the last line that it has. The role needs only \
-            to read. When the server does not answer, it is asked again until it does.
+            to read. When the server does not answer, it is asked again until it does; with --no-wait that is an error.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case jsonl }
@@ -22,7 +22,7 @@ struct SharedFollowCommand: ParsableCommand {
             "Begin with the commit after this one (default: the first of the log).", valueName: "revision"))
     var after: UInt64?
 
-    @Flag(help: "End after the latest commit instead of waiting for further ones.")
+    @Flag(help: "End after the commit that is the latest one at the start, instead of waiting for further ones.")
     var noWait = false
 
     @Option(help: "The form of a commit.")
@@ -33,27 +33,14 @@ struct SharedFollowCommand: ParsableCommand {
 
     func run() throws {
         try SharedArgument.using(url) { (address) throws(SharedError) in
-            let log = try SharedLog(address, after: after, schema: .household)
-            if after == nil, log.floor > 0 {
-                CommandFailure.say(
-                    "the log begins after revision \(log.floor): cubby shared pull has the items of before")
-            }
-            var retries = Retries()
-            while true {
-                do throws(SharedError) {
-                    let commits = try log.next()
-                    retries.end()
-                    for commit in commits { try write(commit) }
-                    // The stream counts what was lost, for the status.
-                    do throws(FileError) { try StandardStream.output.flush() } catch { return }
-                    if !commits.isEmpty { continue }
-                    if noWait { return }
-                    // A notification can be lost: after a minute the log is read all the same.
-                    try log.wait(seconds: 60)
-                } catch {
-                    guard error.code == .disconnected, !noWait else { throw error }
-                    retries.wait(after: error)
-                }
+            let follower = LogFollower(
+                address, after: after, schema: .household, endsAtHead: noWait, say: CommandFailure.say,
+                pause: { seconds in _ = sleep(UInt32(seconds)) })
+            try follower.run { (commits) throws(SharedError) in
+                for commit in commits { try write(commit) }
+                // The stream counts what was lost, for the status.
+                do throws(FileError) { try StandardStream.output.flush() } catch { return false }
+                return true
             }
         }
     }
@@ -62,21 +49,5 @@ struct SharedFollowCommand: ParsableCommand {
         do throws(PropertyListError) { StandardStream.output.put(try commit.line) } catch {
             throw SharedError(.unusable, "revision \(commit.revision) cannot be written: \(error.message)")
         }
-    }
-}
-
-/// Attempts to reach a server again: after one second, then after twice the time, at most half a minute.
-private struct Retries {
-    private var seconds: UInt32 = 0
-
-    mutating func wait(after error: SharedError) {
-        if seconds == 0 { CommandFailure.say("\(error.message); trying again until it does") }
-        seconds = min(max(seconds * 2, 1), 30)
-        _ = sleep(seconds)
-    }
-
-    mutating func end() {
-        if seconds > 0 { CommandFailure.say("the server answers again") }
-        seconds = 0
     }
 }

@@ -133,35 +133,141 @@ struct SharedLogTests {
         #expect(try SharedLog(address, schema: .household).next().map(\.revision) == [3])
         let gone = #expect(throws: SharedError.self) { try SharedLog(address, after: 1, schema: .household) }
         #expect(gone?.message.contains("the log begins after revision 2") == true)
+        // The last commit is missing: nothing that comes later would say so.
+        let last = try SharedLog(address, schema: .household)
+        try cluster.connect().runScript(
+            "delete from cubby.log l using cubby.collection c where c.id = l.collection and c.name = 'holes'")
+        let missing = #expect(throws: SharedError.self) { try last.next() }
+        #expect(missing?.message.contains("revision 3 is missing") == true)
     }
 
-    @Test("the owner lists and forgets hosts, renames and drops a collection; the other ones stay")
-    func owner() throws {
-        let address = try cluster.newCollection("owned")
-        let other = try cluster.newCollection("other")
-        for place in [address, other] {
-            let store = try ItemStore.open(SharedPersistence(place, hostName: "desk"))
-            try store.createItem(ItemFields(name: "vase"))
+    /// What becomes of a collection of three commits that is followed to the last one.
+    enum Parting: String, CaseIterable {
+        /// As on a standby without the last two commits, on which others were made.
+        case otherCommits
+        /// As on such a standby.
+        case fewerCommits
+        case otherEpoch, gone, shortened
+
+        func sql(_ name: String) -> String {
+            let back = """
+                delete from cubby.log l using cubby.collection c where c.id = l.collection and c.name = '\(name)' and l.revision > 1;
+                update cubby.collection c set head = 1, lineage = l.lineage
+                    from cubby.log l where l.collection = c.id and c.name = '\(name)';
+                """
+            let commit = """
+                select cubby.commit(id, epoch, head, gen_random_uuid(), gen_random_uuid(), '{}', '{}', '{}', '{}', '{}', '')
+                    from cubby.collection where name = '\(name)';
+                """
+            return switch self {
+            case .otherCommits: back + commit + commit + commit
+            case .fewerCommits: back
+            case .otherEpoch: "update cubby.collection set epoch = gen_random_uuid() where name = '\(name)'"
+            case .gone:
+                ["item", "log", "host"].map {
+                    "delete from cubby.\($0) p using cubby.collection c where c.id = p.collection and c.name = '\(name)';"
+                }.joined() + "delete from cubby.collection where name = '\(name)'"
+            case .shortened: "update cubby.collection set floor = 4, head = 5 where name = '\(name)'"
+            }
+        }
+
+        var message: String {
+            switch self {
+            case .otherCommits, .fewerCommits, .otherEpoch:
+                "another history than the one that was followed to revision 3"
+            case .gone: "there is no collection"
+            case .shortened: "the log begins after revision 4"
+            }
+        }
+    }
+
+    @Test("a history that parted from the one that was followed ends it", arguments: Parting.allCases, [false, true])
+    func parted(_ parting: Parting, reconnects: Bool) throws {
+        let name = "parted-\(parting)-\(reconnects)"
+        let address = try cluster.newCollection(name)
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
+        for number in 0..<3 {
+            try store.createItem(ItemFields(name: "\(number)"))
             try store.commit()
         }
-        #expect(try SharedOwnership.hosts(address).map(\.name) == ["desk"])
-        #expect(try SharedOwnership.hosts(address).map(\.commits) == [1])
-        #expect(try SharedOwnership.forget("nobody", address) == 0)
-        #expect(try SharedOwnership.forget("desk", address) == 1)
-        #expect(try SharedOwnership.hosts(address).isEmpty)
-        #expect(try SharedLog(address, schema: .household).next().map(\.host) == [""])
+        let log = try SharedLog(address, after: reconnects ? 2 : nil, schema: .household)
+        // One that has the last commit by its number alone.
+        let resumed = try SharedLog(address, after: 3, schema: .household)
+        #expect(try log.next().last?.revision == 3)
+        let owner = try cluster.connect()
+        try owner.runScript(parting.sql(name))
+        for log in [log, resumed] {
+            if reconnects { log.disconnect() }
+            for _ in 0..<2 {
+                let error = #expect(throws: SharedError.self) { try log.next() }
+                #expect(error?.code == .unusable && error?.message.contains(parting.message) == true, "\(error as Any)")
+            }
+            #expect(log.revision == 3)
+        }
+    }
 
-        #expect(throws: SharedError.self) { try SharedOwnership.rename(address, to: "other") }
-        try SharedOwnership.rename(address, to: "renamed")
-        #expect(throws: SharedError.self) { try SharedOwnership.contents(address) }
-        let renamed = try cluster.address("renamed")
-        #expect(try SharedOwnership.contents(renamed) == .init(items: 1, pictures: 0, commits: 1, hosts: 0))
-        try SharedOwnership.drop(renamed)
-        #expect(throws: SharedError.self) { try SharedOwnership.contents(renamed) }
-        #expect(try SharedOwnership.contents(other) == .init(items: 1, pictures: 0, commits: 1, hosts: 1))
-        let rest = try cluster.connect().run(
-            "select count(*) from cubby.log l where not exists (select from cubby.collection c where c.id = l.collection)"
-        )
-        #expect(try rest.number(0, 0) == 0)
+    @Test("what is there at the start is all that is taken, if that is wanted")
+    func untilHead() throws {
+        let address = try cluster.newCollection("head")
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
+        func commit() throws {
+            try store.createItem()
+            try store.commit()
+        }
+        for _ in 0..<3 { try commit() }
+        let log = try SharedLog(address, schema: .household)
+        let end = log.head
+        try commit()
+        #expect(try log.next(through: end).map(\.revision) == [1, 2, 3] && log.head == 4)
+        #expect(try log.next(through: end).isEmpty)
+        // Somebody who commits all the time does not keep it from ending.
+        let follower = LogFollower(
+            address, schema: .household, endsAtHead: true, say: { Issue.record("\($0)") }, pause: { _ in })
+        var taken: [UInt64] = []
+        try follower.run { (commits) throws(SharedError) in
+            taken += commits.map(\.revision)
+            #expect(throws: Never.self) { try commit() }
+            return true
+        }
+        #expect(taken == [1, 2, 3, 4])
+        let empty = try cluster.newCollection("head-2")
+        var calls = 0
+        try LogFollower(empty, schema: .household, endsAtHead: true, say: { _ in }, pause: { _ in })
+            .run { (commits) throws(SharedError) in
+                calls += commits.isEmpty ? 1 : 100
+                return true
+            }
+        #expect(calls == 1)
+    }
+
+    @Test("a server that does not answer is asked again, also before it was ever reached")
+    func retries() throws {
+        let address = try cluster.newCollection("retries")
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
+        try store.createItem(ItemFields(name: "1"))
+        try store.commit()
+        cluster.stop()
+        defer { try? cluster.start() }
+        var (said, pauses, taken): ([String], [Int], [UInt64]) = ([], [], [])
+        let once = LogFollower(
+            address, schema: .household, endsAtHead: true, say: { said.append($0) }, pause: { pauses.append($0) })
+        let error = #expect(throws: SharedError.self) { try once.run { (_) throws(SharedError) in true } }
+        #expect(error?.code == .disconnected && said.isEmpty && pauses.isEmpty)
+        let follower = LogFollower(
+            address, schema: .household, say: { said.append($0) },
+            pause: { seconds in
+                pauses.append(seconds)
+                if pauses.count == 7 || pauses.count == 8 { #expect(throws: Never.self) { try cluster.start() } }
+            })
+        try follower.run { (commits) throws(SharedError) in
+            taken += commits.map(\.revision)
+            // It breaks once more.
+            if taken == [1], commits.count == 1 { cluster.stop() }
+            return taken.count < 2 && (commits.count == 1 || pauses.count < 8)
+        }
+        #expect(taken == [1] && pauses == [1, 2, 4, 8, 16, 30, 30, 1])
+        #expect(
+            said.count == 4 && said[0].hasSuffix("; trying again") && said[1] == "the server answers again", "\(said)")
+        #expect(said.last == "the server answers again")
     }
 }

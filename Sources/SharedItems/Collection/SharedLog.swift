@@ -36,11 +36,17 @@ package final class SharedLog {
     private var epoch: [UInt8] = []
     /// The revision of the last commit taken.
     package private(set) var revision: UInt64
+    /// Identifies the commits up to it; nil until the log has said it.
+    private var lineage: [UInt8]?
     /// The log has the commits after this revision.
     package private(set) var floor: UInt64 = 0
+    /// The collection's latest revision, as of the last answer.
+    package private(set) var head: UInt64 = 0
 
     /// The most commits, and the most bytes of their records but for the first, that are read at once.
     private static let (mostCommits, mostBytes) = (1000, 16 << 20)
+    /// The greatest revision.
+    package static let latest = UInt64(Int64.max)
 
     /// Connects, and finds the collection.
     ///
@@ -56,70 +62,115 @@ package final class SharedLog {
     ) throws(SharedError) {
         (self.address, self.schema, self.waiter) = (address, schema, waiter)
         self.revision = revision ?? 0
-        let head = try asking { (_) throws(PostgresError) in
-            guard let connection else { throw PostgresError(.disconnected, "there is no connection") }
-            return try connection.run("select head from cubby.collection where id = $1", [.int4(number)]).revision(0, 0)
-        }
-        self.revision = revision ?? floor
-        if self.revision < floor {
-            throw SharedError(
-                .unusable,
-                "the log begins after revision \(floor), and the commits after \(self.revision) are gone: take the items with "
-                    + "cubby shared pull, then follow without --after")
-        }
-        if self.revision > head {
-            throw SharedError(
-                .unusable,
-                "the collection is at revision \(head), and \(self.revision) is not there: it was restored, or the revision is "
-                    + "of another collection")
+        try asking { (connection) throws(PostgresError) in
+            if revision == nil { self.revision = floor }
+            _ = try read(connection, through: Self.latest, most: 0)
         }
     }
 
-    deinit { connection?.close() }
+    deinit { disconnect() }
 
-    /// Whether there is a connection; ``next()`` and ``wait(seconds:)`` make a new one.
+    /// Whether there is a connection; ``next(through:)`` and ``wait(seconds:)`` make a new one.
     package var isConnected: Bool { connection?.isOpen == true }
+
+    /// Closes the connection: the next call makes another one.
+    func disconnect() { connection?.close() }
 
     // MARK: Commits
 
     /// Reads the next commits, at most 1,000.
     ///
+    /// - Parameter last: the last one to take.
     /// - Returns: the commits in order; empty when there are none yet.
     /// - Throws: ``SharedError``: `disconnected`, after which a further call connects again; `unusable` for a commit that is
-    ///   damaged or missing. The commits before such a one are returned first.
-    package func next() throws(SharedError) -> [Commit] {
+    ///   damaged or missing, and when the collection no longer has the history that was followed. The commits before a damaged
+    ///   or missing one are returned first.
+    package func next(through last: UInt64 = latest) throws(SharedError) -> [Commit] {
         let rows = try asking { (connection) throws(PostgresError) in
-            try connection.run(
-                """
-                select revision, name, at, record from (
-                    select l.revision, coalesce(h.name, '') as name,
-                        to_char(l.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, l.record,
-                        sum(octet_length(l.record)) over (order by l.revision) - octet_length(l.record) as bytes
-                    from (select * from cubby.log where collection = $1 and revision > $2
-                        order by revision limit \(Self.mostCommits)) as l
-                    left join cubby.host h on h.collection = l.collection and h.id = l.host) as n
-                where bytes <= \(Self.mostBytes) order by revision
-                """, [.int4(number), .int8(Int64(clamping: revision))], isPrepared: true)
+            try read(connection, through: last, most: Self.mostCommits)
         }
         var commits: [Commit] = []
         for row in 0..<rows.rowCount {
             do {
-                let found = try rows.revision(row, 0)
-                guard found == revision + 1 else {
-                    throw SharedError(.unusable, "revision \(revision + 1) is missing in the collection's log")
-                }
+                guard try rows.integer(row, 4) != nil else { break }
+                let found = try rows.revision(row, 4)
+                guard found == revision + 1 else { throw missingCommit }
                 commits.append(
                     Commit(
-                        revision: found, host: try rows.text(row, 1), moment: try rows.text(row, 2),
-                        changes: try changes(rows.bytes(row, 3) ?? [], found)))
-                revision = found
+                        revision: found, host: try rows.text(row, 6), moment: try rows.text(row, 7),
+                        changes: try changes(rows.bytes(row, 8) ?? [], found)))
+                (revision, lineage) = (found, try rows.bytes(row, 5))
             } catch {
                 // Those before it are intact, and come first.
-                if !commits.isEmpty { break }
+                if !commits.isEmpty { return commits }
                 throw (error as? SharedError) ?? SharedError(.unusable, "\(error)")
             }
         }
+        if commits.isEmpty, revision < min(head, last) { throw missingCommit }
         return commits
+    }
+
+    private var missingCommit: SharedError {
+        SharedError(.unusable, "revision \(revision + 1) is missing in the collection's log")
+    }
+
+    /// Asks for the next commits, and in the same query, so as of the same moment, whether the collection still has those
+    /// that were taken.
+    ///
+    /// - Returns: rows of the collection's epoch, head and floor, the lineage of the last commit taken, and a commit's
+    ///   revision, lineage, host, time and record; one row without a commit if there is none.
+    private func read(
+        _ connection: PostgresConnection, through last: UInt64, most: Int
+    ) throws(PostgresError) -> PostgresResult {
+        let rows = try connection.run(
+            """
+            select c.epoch, c.head, c.floor,
+                case when c.head = $2 then c.lineage when $2 = 0 then '' else
+                    (select l.lineage from cubby.log l where l.collection = c.id and l.revision = $2) end,
+                n.revision, n.lineage, n.name, n.at, n.record
+            from cubby.collection c left join lateral (
+                select l.revision, l.lineage, coalesce(h.name, '') as name,
+                    to_char(l.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, l.record,
+                    sum(octet_length(l.record)) over (order by l.revision) - octet_length(l.record) as bytes
+                from (select * from cubby.log where collection = c.id and revision > $2 and revision <= $3
+                    order by revision limit $4) as l
+                left join cubby.host h on h.collection = l.collection and h.id = l.host
+            ) as n on n.bytes <= \(Self.mostBytes)
+            where c.id = $1 order by n.revision
+            """,
+            [
+                .int4(number), .int8(Int64(clamping: revision)), .int8(Int64(clamping: last)),
+                .int8(Int64(most)),
+            ], isPrepared: true)
+        guard rows.rowCount > 0 else { throw SharedSchema.missingCollection(address) }
+        guard try rows.bytes(0, 0) == epoch else { throw otherHistory }
+        (head, floor) = (try rows.revision(0, 1), try rows.revision(0, 2))
+        if revision > head {
+            if lineage != nil { throw otherHistory }
+            throw PostgresError(
+                .unusable,
+                "the collection is at revision \(head), and \(revision) is not there: it was restored, or the revision is "
+                    + "of another collection")
+        }
+        if revision < floor {
+            throw PostgresError(
+                .unusable,
+                "the log begins after revision \(floor), and the commits after \(revision) are gone: take the items with "
+                    + "cubby shared pull, then follow without --after")
+        }
+        // The log may begin after the last commit taken.
+        guard let found = try rows.bytes(0, 3) else { return rows }
+        if let lineage, lineage != found { throw otherHistory }
+        lineage = found
+        return rows
+    }
+
+    private var otherHistory: PostgresError {
+        PostgresError(
+            .otherHistory,
+            "the collection on the server has another history than the one that was followed to revision \(revision): it was "
+                + "restored, made anew, or a standby without all commits took over; take the items with cubby shared pull, "
+                + "then follow without --after")
     }
 
     private func changes(_ record: [UInt8], _ revision: UInt64) throws(SharedError) -> [RecordChange] {
@@ -164,20 +215,14 @@ package final class SharedLog {
         if let connection, connection.isOpen { return connection }
         let connection = try PostgresConnection(address, waiter: waiter)
         try SharedSchema.checkServer(connection)
-        guard try SharedSchema.installedFormat(connection) != nil else { throw SharedSchema.missingSchema(address) }
-        try SharedSchema.checkFormat(connection)
+        try SharedSchema.check(connection, address)
         let fields = try SharedTables(connection).keepFields ? "fields" : "null::bytea"
         let rows = try connection.run(
             "select id, floor, epoch, \(fields) from cubby.collection where name = $1", [.text(address.collection)])
         guard rows.rowCount == 1, let found = try rows.bytes(0, 2) else {
-            throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
+            throw SharedSchema.missingCollection(address)
         }
-        if !epoch.isEmpty, found != epoch {
-            throw PostgresError(
-                .otherHistory,
-                "the collection on the server has another history than the one that was followed: it was restored, or made anew"
-            )
-        }
+        if !epoch.isEmpty, found != epoch { throw otherHistory }
         (number, epoch) = (Int32(clamping: try rows.number(0, 0)), found)
         floor = try rows.revision(0, 1)
         if let own = try SharedFields.schema(ofCollection: rows.bytes(0, 3)) { schema = own }

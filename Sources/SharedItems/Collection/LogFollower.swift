@@ -1,0 +1,68 @@
+package import ColumnEngine
+
+/// Takes the commits of a shared collection as they are made, also when its server does not answer for a while, be it at the
+/// start or later: it is asked again after one second, then after twice the time, at most half a minute.
+package struct LogFollower {
+    private let address: SharedAddress
+    private let revision: UInt64?
+    private let schema: ItemSchema
+    private let endsAtHead: Bool
+    private let say: (String) -> Void
+    private let pause: (Int) -> Void
+
+    /// - Parameters:
+    ///   - address: the collection's address.
+    ///   - revision: the commit before the first one to take; nil for the beginning of the log.
+    ///   - schema: the fields of every item, for a collection that does not say others.
+    ///   - endsAtHead: whether to take the commits that are there, and then end. A server that does not answer is then an error.
+    ///   - say: called with what a user has to know.
+    ///   - pause: waits for a number of seconds.
+    package init(
+        _ address: SharedAddress, after revision: UInt64? = nil, schema: ItemSchema, endsAtHead: Bool = false,
+        say: @escaping (String) -> Void, pause: @escaping (Int) -> Void
+    ) {
+        (self.address, self.revision, self.schema, self.endsAtHead) = (address, revision, schema, endsAtHead)
+        (self.say, self.pause) = (say, pause)
+    }
+
+    /// Takes commits until there is an error.
+    ///
+    /// - Parameter take: called with the next commits; false ends.
+    /// - Throws: ``SharedError``.
+    package func run(_ take: ([SharedLog.Commit]) throws(SharedError) -> Bool) throws(SharedError) {
+        var opened: SharedLog?
+        var end = SharedLog.latest
+        var seconds = 0
+        while true {
+            do throws(SharedError) {
+                let log: SharedLog
+                if let opened {
+                    log = opened
+                } else {
+                    log = try open()
+                    opened = log
+                    if endsAtHead { end = log.head }
+                }
+                let commits = try log.next(through: end)
+                if seconds > 0 { say("the server answers again") }
+                seconds = 0
+                guard try take(commits), log.revision < end else { return }
+                // A notification can be lost: after a minute the log is read all the same.
+                if commits.isEmpty { try log.wait(seconds: 60) }
+            } catch {
+                guard error.code == .disconnected, !endsAtHead else { throw error }
+                if seconds == 0 { say("\(error.message); trying again") }
+                seconds = min(max(seconds * 2, 1), 30)
+                pause(seconds)
+            }
+        }
+    }
+
+    private func open() throws(SharedError) -> SharedLog {
+        let log = try SharedLog(address, after: revision, schema: schema)
+        if revision == nil, log.floor > 0 {
+            say("the log begins after revision \(log.floor): cubby shared pull has the items of before")
+        }
+        return log
+    }
+}
