@@ -158,6 +158,43 @@ struct SharedFieldsTests {
         #expect(try late.item(forKey: "emma")?.value(forField: "pages") == .integer(300))
     }
 
+    @Test("a damaged record on the server is said as such, and not taken for one without fields")
+    func damagedOnServer() throws {
+        let (own, usual) = (try cluster.address("damaged own"), try cluster.newCollection("damaged usual"))
+        try SharedSchema.initialize(own, schema: Self.library)
+        let desk = try ItemStore.open(host(usual, "desk"))
+        try desk.declare([FieldDeclaration("width", .real), FieldDeclaration("sku", .string)])
+        try desk.commit()
+        #expect(
+            try SharedStatus(own).lines.contains {
+                $0.hasSuffix("title, isbn, pages, added, itemKey, and what is declared")
+            })
+        #expect(try SharedStatus(usual).lines.contains { $0.hasPrefix("declared ") && $0.hasSuffix(" width, sku") })
+        #expect(try !SharedStatus(own).lines.contains { $0.hasPrefix("declared ") })
+        try cluster.connect().runScript(
+            """
+            update cubby.collection set fields = set_byte(fields, 3, 7 # get_byte(fields, 3)) where name = 'damaged own';
+            update cubby.declaration d set record = set_byte(record, 3, 7 # get_byte(record, 3))
+                from cubby.collection c where c.id = d.collection and c.name = 'damaged usual'
+            """)
+        for (address, name) in [(own, "fields"), (usual, "declared")] {
+            let status = try SharedStatus(address)
+            #expect(
+                status.lines.contains {
+                    $0.hasPrefix(name) && $0.contains("cannot be read: a record's checksum is wrong")
+                },
+                "\(status.lines)")
+            #expect(status.advice.contains { $0.contains("is damaged") }, "\(status.advice)")
+        }
+        let error = #expect(throws: SharedError.self) { try SharedSchema.initialize(own, schema: Self.library) }
+        #expect(
+            error?.message.contains("cannot be read (a record's checksum is wrong)") == true, "\(error?.message ?? "")")
+        let fields = #expect(throws: StoreError.self) { try ItemStore.open(host(own, "late"), schema: Self.library) }
+        #expect(fields?.message.contains("cannot be read") == true, "\(fields?.message ?? "")")
+        let declared = #expect(throws: StoreError.self) { try ItemStore.open(host(usual, "late")) }
+        #expect(declared?.message.contains("what is declared of the collection's fields cannot be read") == true)
+    }
+
     @Test("a record of fields is read as it was written; a damaged one is refused")
     func records() throws {
         for schema in [ItemSchema(), Self.library, ItemSchema([.integer("n", initial: -7)])] {
@@ -170,6 +207,10 @@ struct SharedFieldsTests {
             }
         }
         #expect(SharedFields.record(of: .household) == nil)
+        #expect(ItemSchema.household.isHousehold)
+        let more = ItemSchema(ItemSchema.household.fields + [.text("room")])
+        let read = try SharedFields.record(of: more).map(SharedFields.schema)
+        #expect(read?.names == more.names && read?.isHousehold == true)
         for list: [PropertyListValue] in [
             [.string("title")], [.dictionary(["name": .string("a")])],
             [.dictionary(["name": .string("a"), "kind": .string("real")])],

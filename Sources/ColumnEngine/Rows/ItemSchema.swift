@@ -38,8 +38,11 @@ public struct ItemSchema: Sendable, Hashable {
         self.keyNames = keyNames.isEmpty ? ["itemKey"] : keyNames
         (self.classNames, self.classSuffixes) = (classNames, classSuffixes)
         kinds = fields.map(\.kind)
-        isHousehold = fields.prefix(4).map(\.name) == ["name", "serialNumber", "valueInDollars", "dateCreated"]
+        isHousehold = fields.prefix(Self.householdNames.count).map(\.name) == Self.householdNames
     }
+
+    /// The names of a household's fields, in order.
+    package static let householdNames = ["name", "serialNumber", "valueInDollars", "dateCreated"]
 
     /// A field of every item.
     public struct Field: Sendable, Hashable {

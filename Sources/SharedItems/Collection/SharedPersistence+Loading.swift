@@ -113,9 +113,12 @@ extension SharedPersistence {
         }
         report.archivedItems = items.count
         if declared.isEmpty { return }
-        let declarations = try declared.withBytes { (bytes) throws(StoreError) in
-            var reader = RecordReader(try RecordChecksum.opened(bytes))
-            return try FieldDeclarations(record: try reader.value())
+        let declarations: FieldDeclarations
+        do throws(StoreError) { declarations = try SharedFields.declarations(declared) } catch {
+            throw StoreError(
+                error.code,
+                "what is declared of the collection's fields cannot be read on the server (\(error.message))",
+                cause: error)
         }
         try loader.declare(declarations)
     }

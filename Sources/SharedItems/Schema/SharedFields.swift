@@ -9,13 +9,11 @@ enum SharedFields {
     /// The record of a schema: a value with a checksum; nil for a household's fields, which collections have if they do
     /// not say others.
     static func record(of schema: ItemSchema) -> [UInt8]? {
-        if schema.isHousehold, schema.fields.count == householdCount { return nil }
+        if schema.fields.map(\.name) == ItemSchema.householdNames { return nil }
         var writer = RecordWriter()
         writer.value(schema.record)
         return RecordChecksum.sealed(writer.bytes)
     }
-
-    private static let householdCount = 4
 
     /// Reads a record. Its bytes are not trusted.
     ///
@@ -45,10 +43,26 @@ enum SharedFields {
     static func difference(_ record: [UInt8]?, _ schema: ItemSchema) -> String? {
         if record == self.record(of: schema) { return nil }
         guard let record else { return "its items have the fields of a household" }
-        guard let fields = try? self.schema(record).fields, !fields.isEmpty else {
-            return "its items have no fields but their key and declared ones"
+        do throws(StoreError) {
+            let names = try self.schema(record).fields.map(\.name)
+            return names.isEmpty
+                ? "its items have no fields but their key and declared ones"
+                : "its items have the fields \(names.joined(separator: ", "))"
+        } catch {
+            return "the server's record of its items' fields cannot be read (\(error.message))"
         }
-        return "its items have the fields \(fields.map(\.name).joined(separator: ", "))"
+    }
+
+    /// What is declared of a collection's fields, from the server's record; nothing if that is empty. Its bytes are not
+    /// trusted.
+    ///
+    /// - Throws: `StoreError` with `corruptJournal` or `newerFormat`.
+    static func declarations(_ record: [UInt8]) throws(StoreError) -> FieldDeclarations {
+        if record.isEmpty { return FieldDeclarations() }
+        return try record.withBytes { (bytes) throws(StoreError) in
+            var reader = RecordReader(try RecordChecksum.opened(bytes))
+            return try FieldDeclarations(record: try reader.value())
+        }
     }
 }
 

@@ -27,11 +27,9 @@ package struct SharedStatus: Sendable {
         pairs.append(("server", "PostgreSQL \(SharedSchema.versionText(version))"))
         pairs.append(("transport", connection.encryption ?? "not encrypted"))
         try SharedSchema.checkServer(connection)
-        guard let format = try SharedSchema.installedFormat(connection) else {
-            throw SharedSchema.missingSchema(address)
-        }
-        pairs.append(("format", "\(format)"))
-        if try !SharedTables(connection).keepDeclarations {
+        pairs.append(("format", "\(try SharedSchema.check(connection, address))"))
+        let tables = try SharedTables(connection)
+        if !tables.keepDeclarations {
             advice.append(
                 "The tables are of an older program, and keep no declarations of fields: cubby shared migrate adds them."
             )
@@ -41,13 +39,22 @@ package struct SharedStatus: Sendable {
                 + "(select max(l.at)::text from cubby.log l where l.collection = c.id and l.revision = c.head) "
                 + "from cubby.collection c where c.name = $1", [.text(address.collection)])
         guard collection.rowCount == 1 else {
-            throw PostgresError(.server("CB001"), "there is no collection \"\(address.collection)\"")
+            throw SharedSchema.missingCollection(address)
         }
+        let number = Int32(clamping: try collection.number(0, 0))
         let count = Int(clamping: try collection.number(0, 3))
         pairs.append(("collection", "\(address.collection), \(count.counted("item"))"))
         if let record = try SharedFields.found(in: address.collection, connection) {
-            let names = (try? SharedFields.schema(record).fields.map(\.name)) ?? []
-            pairs.append(("fields", (names + ["itemKey"]).joined(separator: ", ") + ", and what is declared"))
+            describe("fields") { () throws(StoreError) in
+                try SharedFields.schema(record).names.joined(separator: ", ") + ", and what is declared"
+            }
+        }
+        if tables.keepDeclarations {
+            let rows = try connection.run("select record from cubby.declaration where collection = $1", [.int4(number)])
+            let record = rows.rowCount > 0 ? try rows.bytes(0, 0) ?? [] : []
+            describe("declared") { () throws(StoreError) in
+                try SharedFields.declarations(record).all.map(\.name).joined(separator: ", ")
+            }
         }
         let head = try collection.number(0, 1)
         let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in
@@ -55,16 +62,26 @@ package struct SharedStatus: Sendable {
         }
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
         try readSafety(connection)
-        let hosts = try connection.run(
-            "select name, connected_at::text, "
-                + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
-                + "from cubby.host h where collection = $1 order by connected_at desc limit 50",
-            [.int4(Int32(clamping: try collection.number(0, 0)))])
-        for row in 0..<hosts.rowCount {
-            let commits = Int(clamping: try hosts.number(row, 2))
-            let name = VisibleText.line(try hosts.text(row, 0))
-            let text = "\(name), last connected \(try hosts.text(row, 1)), \(commits.counted("commit"))"
-            pairs.append((row == 0 ? "hosts" : "", text))
+        for (place, host) in try SharedOwnership.hosts(connection, number, limit: 50).enumerated() {
+            let name = VisibleText.line(host.name)
+            let text = "\(name), last connected \(host.connected), \(host.commits.counted("commit"))"
+            pairs.append((place == 0 ? "hosts" : "", text))
+        }
+    }
+
+    /// Adds what a record on the server says, unless that is nothing; or that it cannot be read, which hosts meet when they
+    /// start.
+    private mutating func describe(_ name: String, _ text: () throws(StoreError) -> String) {
+        do throws(StoreError) {
+            let text = try text()
+            if !text.isEmpty { pairs.append((name, VisibleText.line(text))) }
+        } catch {
+            pairs.append((name, "cannot be read: \(error.message)"))
+            advice.append(
+                error.code == .newerFormat
+                    ? "A newer program made the record of the collection's fields: install a newer cubby."
+                    : "The record of the collection's fields is damaged, and no host can start without a copy of the items: restore it from a backup, or from a standby."
+            )
         }
     }
 
