@@ -1,6 +1,8 @@
 import TestSupport
 import Testing
 
+@testable import ColumnEngine
+@testable import Items
 @testable import SharedItems
 
 @Suite(
@@ -81,6 +83,20 @@ struct SharedSchemaTests {
         // A name of the host's own in front does not lead the functions astray.
         try host.runScript("create temp table collection (id int)")
         try host.run("select cubby.outcome($1)", [.uuid(id)])
+    }
+
+    @Test("a commit notifies of its number, and of nothing else: any role may listen on any channel")
+    func notifications() throws {
+        let address = try cluster.newCollection("notified")
+        let store = try ItemStore.open(SharedPersistence(address, hostName: "desk"))
+        let listener = try cluster.connect()
+        try listener.runScript("listen \(#require(store.shared.server.collection).channel)")
+        for number in 0..<3 {
+            try store.createItem(ItemFields(name: "secret \(number)"))
+            try store.commit()
+        }
+        try listener.run("select 1")
+        #expect(try listener.takeNotifications() == ["1", "2", "3"])
     }
 
     @Test("a commit behind others looks at the log since what its host has seen, and at nothing before")

@@ -155,9 +155,8 @@ begin
             do update set revision = excluded.revision, record = excluded.record;
         update cubby.collection c set declared = commit.revision where c.id = in_collection;
     end if;
-    -- A number, and no contents: anybody may notify on any channel. It has listeners ask for the log.
-    perform pg_notify(
-        'cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision || ' ' || encode(commit.lineage, 'hex'));
+    -- A number, and no contents: anybody may listen and notify on any channel. It has listeners ask for the log.
+    perform pg_notify('cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision::text);
 end $$;
 
 -- The same for an older program, which neither declares fields nor claims values. One that has not seen a declaration yet is
