@@ -19,7 +19,7 @@ struct SharedCommand: ParsableCommand {
         subcommands: [
             SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedStatusCommand.self,
             SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self, SharedFollowCommand.self,
-            SharedHostsCommand.self, SharedRenameCommand.self, SharedDropCommand.self,
+            SharedHostsCommand.self, SharedTrimCommand.self, SharedRenameCommand.self, SharedDropCommand.self,
         ])
 }
 

@@ -38,6 +38,60 @@ struct SharedHostsCommand: ParsableCommand {
     }
 }
 
+/// `cubby shared trim URL`: removes old commits from the log.
+struct SharedTrimCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trim", abstract: "Say which commits the log keeps, and remove the others, as the owner.",
+        discussion: """
+            What is said stays with the collection: its hosts remove what need not be kept as they commit, some at a time. \
+            Without an option it is as it was said before. The items stay as they are, and so do the commits of the last \
+            day. A host that was away for longer than the log reaches fetches all items anew, and keeps its queue.
+            """)
+
+    @Option(help: ArgumentHelp("Keep the commits of so many days: 90d.", valueName: "days"))
+    var older: String?
+
+    @Option(help: ArgumentHelp("Keep so many commits, the last ones.", valueName: "commits"))
+    var keep: Int?
+
+    @Flag(help: "Keep all commits from now on.")
+    var all = false
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func validate() throws {
+        _ = try retention()
+    }
+
+    private func retention() throws -> LogRetention? {
+        guard [older != nil, keep != nil, all].count(where: { $0 }) <= 1 else {
+            throw ValidationError("One of --older, --keep and --all can be said.")
+        }
+        if all { return .all }
+        if let keep {
+            guard keep >= 1 else { throw ValidationError("--keep takes a number of commits, at least 1.") }
+            return .commits(keep)
+        }
+        guard let older else { return nil }
+        guard older.hasSuffix("d"), let days = Int(older.dropLast()), (1...36_500).contains(days) else {
+            throw ValidationError("--older takes a number of days from 1d to 36500d, such as 90d.")
+        }
+        return .days(days)
+    }
+
+    func run() throws {
+        let retention = try retention()
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            var removed = 0
+            let log = try SharedRetention.trim(address, keeping: retention) { removed += $0 }
+            Report.line(
+                "\(log.retention): removed \(removed.counted("commit")), and the log has \(log.commits.counted("commit")) after revision \(log.floor)"
+            )
+        }
+    }
+}
+
 /// `cubby shared rename URL NAME`: gives a collection another name.
 struct SharedRenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

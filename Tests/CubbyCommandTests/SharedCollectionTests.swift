@@ -36,6 +36,33 @@ final class SharedCollectionTests {
         #expect(try program("shared", "migrate", server.url()).stdout.contains("format 1"))
     }
 
+    @Test("the owner says what the log keeps, and the rest leaves; feeds and hosts say so")
+    func trim() throws {
+        let code = "for n = 1, 5 do items:transaction(function() items:createItem{ name = 'item ' .. n } end) end"
+        #expect(try host("desk", code).status == .exited(0))
+        let all = "all commits are kept: removed 0 commits, and the log has 5 commits after revision 0\n"
+        #expect(try program("shared", "trim", server.url()).stdout == all)
+        try server.sql("update cubby.log set at = at - interval '2 days'")
+        let kept = try program("shared", "trim", "--keep", "2", server.url())
+        #expect(
+            kept.stdout
+                == "the last 2 commits and those of the last day are kept: removed 3 commits, and the log has 2 commits after revision 3\n",
+            "\(kept.stderr)")
+        #expect(
+            try program("shared", "status", server.url()).stdout.contains(
+                "2 commits after revision 3, the last 2 commits and"))
+        let feed = try program("shared", "follow", "--no-wait", server.url())
+        #expect(feed.stdout.split(separator: "\n").count == 2 && feed.stderr.contains("begins after revision 3"))
+        let gone = try program("shared", "follow", "--no-wait", "--after", "1", server.url())
+        #expect(gone.status == .exited(65) && gone.stderr.contains("cubby shared pull"), "\(gone.stderr)")
+        #expect(try host("late", "print(#items)").stdout == "5\n")
+        for words in [["--older", "90"], ["--older", "0d"], ["--keep", "0"], ["--keep", "3", "--all"]] {
+            #expect(try program(["shared", "trim"] + words + [server.url()]).status == .exited(64), "\(words)")
+        }
+        #expect(
+            try program("shared", "trim", "--all", server.url()).stdout.hasPrefix("all commits are kept: removed 0"))
+    }
+
     @Test("what is wrong with an address or behind it: the status, and what to do")
     func refusals() throws {
         let table: [(url: String, status: Int32, text: String)] = [

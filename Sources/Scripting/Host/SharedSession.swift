@@ -88,7 +88,7 @@ final class SharedSession {
         bar = nil
         if persistence.statistics.newSynchronizations > news {
             runtime.log.logger.warning(
-                "the collection's log did not lead to what the server has (commits are missing there, or damaged): all items were fetched anew"
+                "the collection's log did not lead to what the server has (commits are missing there, damaged, or not kept any more): all items were fetched anew"
             )
         }
         let new = persistence.conflicts.count - conflicts

@@ -72,18 +72,22 @@ struct SharedTables: Equatable {
     let keepDeclarations: Bool
     /// Whether collections may have other fields than a household's.
     let keepFields: Bool
+    /// Whether they say which commits the log keeps.
+    let keepRetention: Bool
 
     /// Those of this program.
-    static let latest = SharedTables(keepDeclarations: true, keepFields: true)
+    static let latest = SharedTables(keepDeclarations: true, keepFields: true, keepRetention: true)
 }
 
 extension SharedTables {
     init(_ connection: PostgresConnection) throws(PostgresError) {
         let rows = try connection.run(
-            "select to_regclass('cubby.declaration') is not null, exists (select from pg_catalog.pg_attribute "
-                + "where attrelid = to_regclass('cubby.collection') and attname = 'fields' and not attisdropped)")
+            "select to_regclass('cubby.declaration') is not null, coalesce(bool_or(attname = 'fields'), false), "
+                + "coalesce(bool_or(attname = 'keep_days'), false) from pg_catalog.pg_attribute "
+                + "where attrelid = to_regclass('cubby.collection') and not attisdropped")
         keepDeclarations = try rows.bytes(0, 0) == [1]
         keepFields = try rows.bytes(0, 1) == [1]
+        keepRetention = try rows.bytes(0, 2) == [1]
     }
 }
 

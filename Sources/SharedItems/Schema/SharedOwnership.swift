@@ -118,7 +118,7 @@ package enum SharedOwnership {
         }
     }
 
-    private static func withCollection<Value>(
+    static func withCollection<Value>(
         _ address: SharedAddress, _ body: (PostgresConnection, Int32) throws(PostgresError) -> Value
     ) throws(SharedError) -> Value {
         try SharedSchema.asOwner(address) { (connection) throws(PostgresError) in

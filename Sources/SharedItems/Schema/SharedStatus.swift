@@ -61,6 +61,8 @@ package struct SharedStatus: Sendable {
             bytes.map { String(decoding: $0, as: UTF8.self) }
         }
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
+        let log = try SharedRetention(connection, number, tables)
+        pairs.append(("log", "\(log.commits.counted("commit")) after revision \(log.floor), \(log.retention)"))
         try readSafety(connection)
         for (place, host) in try SharedOwnership.hosts(connection, number, limit: 50).enumerated() {
             let name = VisibleText.line(host.name)

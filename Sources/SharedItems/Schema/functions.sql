@@ -17,6 +17,38 @@ create table if not exists cubby.declaration (
     record bytea not null
 );
 
+-- Which commits the log keeps: those of so many days, or the last so many; all of them if neither is said.
+alter table cubby.collection add column if not exists keep_days int;
+alter table cubby.collection add column if not exists keep_commits bigint;
+
+-- Removes commits from the log that need not be kept, the oldest first, at most in_most of them, and returns how many it
+-- removed. Those of the last day stay in any case: a host that lost the answer to a commit looks for it there.
+create or replace function cubby.shorten_log(in_collection int, in_most int) returns int
+    language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    known record;
+    last bigint;
+    young bigint;
+begin
+    select c.head, c.floor, c.keep_days, c.keep_commits into known
+        from cubby.collection c where c.id = in_collection for update;
+    if known.keep_days is null and known.keep_commits is null then
+        return 0;
+    end if;
+    last := least(known.floor + in_most, known.head - greatest(known.keep_commits, 1));
+    select min(l.revision) into young from cubby.log l
+        where l.collection = in_collection and l.revision > known.floor and l.revision <= last
+            and l.at > clock_timestamp() - make_interval(days => greatest(known.keep_days, 1));
+    last := least(last, young - 1);
+    if last <= known.floor then
+        return 0;
+    end if;
+    -- The last one's row stays until the next time: by its lineage a host at this revision finds that the history is its own.
+    delete from cubby.log l where l.collection = in_collection and l.revision < last;
+    update cubby.collection c set floor = last where c.id = in_collection;
+    return last - known.floor;
+end $$;
+
 -- Refuses a host whose program does not know of declarations: it would commit what does not fit.
 create or replace function cubby.check_declared(in_collection int) returns void
     language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -154,6 +186,10 @@ begin
             on conflict on constraint declaration_pkey
             do update set revision = excluded.revision, record = excluded.record;
         update cubby.collection c set declared = commit.revision where c.id = in_collection;
+    end if;
+    -- Now and then the oldest commits leave that need not be kept, more of them than come.
+    if commit.revision % 64 = 0 then
+        perform cubby.shorten_log(in_collection, 256);
     end if;
     -- A number, and no contents: anybody may listen and notify on any channel. It has listeners ask for the log.
     perform pg_notify('cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision::text);
