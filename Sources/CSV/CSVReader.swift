@@ -16,7 +16,7 @@ public final class CSVReader {
 
     /// The number of the last row from 1, including the header.
     @exclusivity(unchecked) package private(set) var row = 0
-    /// The current line from 1.
+    /// The current line from 1: behind a row, the one after it.
     @exclusivity(unchecked) public private(set) var line = 1
 
     private let options: CSVOptions
@@ -33,7 +33,7 @@ public final class CSVReader {
     @exclusivity(unchecked) private var skipsLineFeed = false
     private var headerRow: CSVRow?
     /// The line on which the last row begins, from 1.
-    @exclusivity(unchecked) package private(set) var startLine = 1
+    @exclusivity(unchecked) public private(set) var startLine = 1
     /// The lines that are comments, so far.
     @exclusivity(unchecked) package private(set) var comments = 0
     private var recovery = CSVRecovery()

@@ -183,7 +183,7 @@ extension PropertyListValue {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }
 
-    /// Writes the value as a property list.
+    /// Writes the value as a property list. In XML dates lose the fractions of their seconds.
     ///
     /// - Throws: `writeInvalid` for a value that the format cannot represent: in XML null, sets, keys
     ///   that are not texts, texts that are not Unicode, and dates that are not finite.

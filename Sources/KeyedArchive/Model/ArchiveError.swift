@@ -29,8 +29,9 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The keys from the top of the archive to the failure, outermost first; empty when unknown.
     public var path: [String]
 
-    /// Creates an error at a path of keys from the root.
-    package init(code: Code, message: String, path: [String] = []) {
+    /// Creates an error, such as that of a class whose `init(coder:)` refuses what it decodes. The calls that decode put
+    /// the keys that lead to it in front of its path.
+    public init(code: Code, message: String, path: [String] = []) {
         self.code = code
         self.message = message
         self.path = path

@@ -34,14 +34,14 @@ public struct PropertyListEncoder {
     /// - Parameter value: encodes as a dictionary, an array or data: a list is no single number, text or date.
     /// - Returns: the list.
     /// - Throws: `EncodingError.invalidValue` with the coding path: of another value, of one that the format has not (in
-    ///   XML a date with a fraction of a second, a text with control characters), and of one nested deeper than 512 times;
+    ///   XML a date with a fraction of a second, a text with U+0000), and of one nested deeper than 512 times;
     ///   errors of the value.
     public func encode(_ value: some Encodable) throws -> [UInt8] {
         let list = try encodeValue(value)
         let what: String
         switch list {
         case .array, .dictionary, .data:
-            do throws(PropertyListError) { return try list.encoded(as: outputFormat) } catch {
+            do throws(PropertyListError) { return try bytes(of: list) } catch {
                 throw EncodingError.invalidValue(
                     value,
                     EncodingError.Context(
@@ -58,6 +58,17 @@ public struct PropertyListEncoder {
                 codingPath: [],
                 debugDescription:
                     "a property list is a dictionary, an array or data, and \(type(of: value)) is a \(what)"))
+    }
+
+    private func bytes(of list: PropertyListValue) throws(PropertyListError) -> [UInt8] {
+        let binary = try list.encoded(as: .binary)
+        guard outputFormat == .xml else { return binary }
+        var shortened = 0
+        let xml = try XMLPropertyListWriter.encode(BinaryPropertyListReader(binary), shortened: &shortened)
+        guard shortened == 0 else {
+            throw .unwritable("XML property lists have dates of whole seconds; round them, or write the binary form")
+        }
+        return xml
     }
 
     /// The value as which another one is encoded.
