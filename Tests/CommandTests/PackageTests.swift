@@ -56,7 +56,7 @@ struct PackageTests {
         for name in [
             "man/man1/cubby.1.gz", "bash-completion/completions/cubby", "zsh/site-functions/_cubby",
             "fish/vendor_completions.d/cubby.fish", "doc/cubby/copyright", "doc/cubby/LICENSE",
-            "doc/cubby/docs/reference/items.md",
+            "doc/cubby/docs/reference/items.md", "doc/cubby/docs/products/csv.md",
             "doc/cubby/examples/household.lua", "doc/cubby/examples/jobs/inbox.lua", "systemd/user/cubby@.service",
         ] { #expect(files.contains("share/\(name)"), "\(name)") }
         #expect(!files.contains { $0.hasSuffix(".swift") })

@@ -4,7 +4,7 @@ import PropertyList
 import TestSupport
 import Testing
 
-/// The example of `docs/embedding.md`: the page has the same lines, and what they print.
+/// The example of `docs/products/predicate-format.md`: the page has the same lines, and what they print.
 @Suite("Predicates: the documented example") struct DocumentedExampleTests {
     @Test("a plain struct is judged, and the page shows what is printed")
     func example() throws {
@@ -57,13 +57,20 @@ import Testing
         print(lamps.count(where: dim))
         // Page ends.
 
-        let page = try DocumentedText.file(
-            "docs/embedding.md", after: "## Predicates over a program's own values\n", until: "\n## ")
-        let output = try DocumentedText.between("```text\n", "```", in: page)
-        #expect(printed.joined(separator: "\n") + "\n" == output)
+        let page = try DocumentedText.file("docs/products/predicate-format.md")
+        #expect(try DocumentedText.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")
         let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
         let swift = try DocumentedText.between("```swift\n", "```", in: page)
-        #expect("import PredicateFormat\nimport PropertyList\n\n" + code == swift)
+        #expect("import PredicateFormat\nimport PropertyList\n\n" + lines == swift)
+    }
+
+    @Test(
+        "the page has the errors as they are said",
+        arguments: ["watts >", "watts ISH 3", "watts > $least", "5 CONTAINS 'x'", "room MATCHES '('"])
+    func errors(format: String) throws {
+        let page = try DocumentedText.file("docs/products/predicate-format.md")
+        let error = try #require(throws: FormatPredicateError.self) { try FormatPredicate(format: format) }
+        #expect(page.contains("`\(error.message)`"), "\(error.message)")
     }
 }

@@ -25,7 +25,7 @@ make_documentation() {
   local to=$1
   install -d "$to/docs" "$to/examples"
   cp "$root"/{README,CHANGELOG}.md "$root/LICENSE" "$root/scripts/lib/copyright" "$to"
-  cp -r "$root"/docs/{*.md,*.svg,*.png,reference} "$to/docs"
+  cp -r "$root"/docs/{*.md,*.svg,*.png,products,reference} "$to/docs"
   cp -r "$root"/examples/{*.lua,data,jobs} "$to/examples"
 }
 
