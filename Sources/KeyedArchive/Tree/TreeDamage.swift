@@ -49,7 +49,7 @@ extension TreeWalk.Visit {
     package var damage: ArchiveError? {
         switch value.content {
         case .broken(let error): return error
-        case .leaf(.data) where !isRepeated:
+        case .leaf(.data(_)) where !isRepeated:
             switch tree.embedded(in: node) {
             case .success(let inner)?: return inner.archiveError
             case .failure(let error)?: return error
