@@ -41,6 +41,7 @@ struct PendingIncrements {
     ///   - pending: the waiting commits.
     ///   - commits: the remote commits that precede them.
     ///   - columns: the items, which need not have the remote commits yet.
+    /// - Returns: the increments before the first commit.
     func repeating(
         _ pending: [PendingCommit], after commits: [RemoteCommit], in columns: ColumnStore
     ) -> RepeatedIncrements {
@@ -75,7 +76,8 @@ struct RepeatedIncrements {
     /// As of the commits so far.
     private var declarations: FieldDeclarations
     /// What the last commit changed, oldest first, and what was declared before it.
-    private var former: (declarations: FieldDeclarations, values: [(key: String, field: String, value: PropertyListValue?)])
+    private var former:
+        (declarations: FieldDeclarations, values: [(key: String, field: String, value: PropertyListValue?)])
 
     fileprivate init(
         _ bases: NameTable<NameTable<PropertyListValue?>>, _ pending: [PendingCommit], _ commits: [RemoteCommit],
