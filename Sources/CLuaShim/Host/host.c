@@ -84,7 +84,6 @@ lua_State *clua_current(clua_host *host) { return host->current; }
 clua_host *clua_host_of(lua_State *L) { return host_of(L); }
 void *clua_owner(lua_State *L) { return host_of(L)->owner; }
 size_t clua_used(const clua_host *host) { return host->used; }
-size_t clua_peak(const clua_host *host) { return host->peak; }
 size_t clua_limit(const clua_host *host) { return host->limit; }
 
 void clua_set_limit(clua_host *host, size_t bytes) {

@@ -94,6 +94,7 @@ struct clua_host {
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
     clua_pool pool;
     size_t used, peak, limit;
+    size_t earlierPeak; /* the peak before the last step began (usage.c) */
     size_t calm; /* the use below which a small block is not checked (host.c) */
     int enforce;
     int pressed; /* the reported level of use: 1 three quarters, 2 seven eighths */

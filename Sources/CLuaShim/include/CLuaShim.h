@@ -70,6 +70,14 @@ void *clua_owner(lua_State *L);
 int clua_use(clua_host *host);
 size_t clua_used(const clua_host *host);
 size_t clua_peak(const clua_host *host);
+/* What a piece of work takes, from steps on the state's thread (usage.c). Zeroed before the first step. */
+typedef struct {
+    uint64_t nanoseconds; /* of the thread's processor time */
+    size_t peak;          /* the highest use of memory in a step */
+    uint64_t startTime;   /* of the step */
+} clua_usage;
+void clua_begin_step(clua_host *host, clua_usage *usage); /* steps are not nested */
+void clua_end_step(clua_host *host, clua_usage *usage);
 size_t clua_limit(const clua_host *host);
 void clua_set_limit(clua_host *host, size_t bytes);
 /* For tests: the n-th allocation from now that can fail, fails, and so do those after it, `count` in all (0: without

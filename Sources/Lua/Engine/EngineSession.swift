@@ -1,3 +1,4 @@
+internal import CLuaShim
 internal import CPlatform
 internal import Platform
 
@@ -49,27 +50,26 @@ final class EngineSession {
 
     // MARK: Runs
 
-    func makeRun(
-        _ source: String, name: String, in environment: LuaEnvironment?, _ options: RunOptions, stop: StopFlag
-    ) throws(LuaError) -> EngineRun {
-        let run = try makeRun(options, stop)
-        let globals = try environments.globals(of: environment)
-        if let error = stopError(of: run) { throw error }
-        // The limits also apply to the compiler.
-        run.thread = try work(for: run, until: run.deadline) { () throws(LuaError) in
-            state.makeThread(try state.load(source.utf8, name: name, environment: globals))
-        }
-        return run
+    func makeRun(_ options: RunOptions, stop: StopFlag) -> EngineRun {
+        EngineRun(
+            limits: options.limits ?? limits, timeLimit: options.timeLimit, output: options.output, stop: stop)
     }
 
-    func makeRun(
-        _ function: LuaReference, _ arguments: @escaping (LuaState) throws -> [LuaValue], _ options: RunOptions,
-        stop: StopFlag
-    ) throws -> EngineRun {
-        let run = try makeRun(options, stop)
-        run.thread = state.makeThread(LuaFunction(function, in: state))
-        run.arguments = arguments
-        return run
+    /// The start of a run of a chunk.
+    func start(
+        _ source: String, name: String, in environment: LuaEnvironment?
+    ) throws(LuaError) -> EngineRun.Start {
+        try check()
+        let globals = try environments.globals(of: environment)
+        return { state in (try state.load(source.utf8, name: name, environment: globals), []) }
+    }
+
+    /// The start of a run of a function.
+    func start(
+        _ function: LuaReference, _ arguments: @escaping (LuaState) throws -> [LuaValue]
+    ) throws(LuaError) -> EngineRun.Start {
+        try check()
+        return { state in (LuaFunction(function, in: state), try arguments(state)) }
     }
 
     /// Work of the host, as a run: its Lua code and its conversions have the engine's limits, and end with the task that
@@ -77,7 +77,8 @@ final class EngineSession {
     func visit<Result>(
         timeLimit: Duration?, stop: StopFlag, _ body: (EngineSession) throws -> Result
     ) throws -> Result {
-        let run = try makeRun(RunOptions(timeLimit: timeLimit), stop)
+        try check()
+        let run = makeRun(RunOptions(timeLimit: timeLimit), stop: stop)
         run.isOfHost = true
         if let error = stopError(of: run) { throw error }
         return try work(for: run, until: run.deadline) {
@@ -89,17 +90,11 @@ final class EngineSession {
         }
     }
 
-    private func makeRun(_ options: RunOptions, _ stop: StopFlag) throws(LuaError) -> EngineRun {
-        try check()
-        return EngineRun(
-            limits: options.limits ?? limits, timeLimit: options.timeLimit, output: options.output, stop: stop)
-    }
-
-    /// Resumes a run until it waits, or until its result is decoded.
+    /// Resumes a run until it waits, or until its results, at most so many, are decoded.
     func resume<Result>(
-        _ run: EngineRun, _ decoding: (LuaValue) throws -> Result
+        _ run: EngineRun, results: Int, _ decoding: ([LuaValue]) throws -> Result
     ) throws -> EngineRun.Step<Result> {
-        guard !isClosed, let thread = run.thread else { throw Self.shutDown }
+        guard !isClosed else { throw Self.shutDown }
         if let wait = run.wait {
             forget(wait, of: run)
             // It could have continued since then, but the thread was used by other runs.
@@ -111,18 +106,28 @@ final class EngineSession {
             end(run, by: error)
             throw error
         }
-        let arguments = run.arguments
-        run.arguments = nil
         return try work(for: run, until: run.deadline) {
             try stoppable(run) {
-                let outcome = try thread.resume(arguments?(state) ?? [], asProgram: true, limit: 1)
-                if case .finished(let values) = outcome { return .finished(try decoding(values.first ?? .nil)) }
+                let (thread, arguments) = try begin(run)
+                let outcome = try thread.resume(arguments, asProgram: true, limit: results)
+                if case .finished(let values) = outcome { return .finished(try decoding(values)) }
                 guard let wait = run.wait else {
                     throw LuaError(.runtime, "attempt to yield from outside a coroutine")
                 }
                 return .waits(wait)
             }
         }
+    }
+
+    /// The coroutine of a run, with what it is resumed with. The run's limits also apply to what makes them.
+    private func begin(_ run: EngineRun) throws -> (LuaThread, [LuaValue]) {
+        if let thread = run.thread { return (thread, []) }
+        guard let start = run.start else { throw Self.shutDown }
+        run.start = nil
+        let (function, arguments) = try start(state)
+        let thread = state.makeThread(function)
+        run.thread = thread
+        return (thread, arguments)
     }
 
     /// A conversion that ends because the run must stop throws the run's error.
@@ -156,7 +161,9 @@ final class EngineSession {
                     guard let context else { return 0 }
                     return Unmanaged<EngineSession>.fromOpaque(context).takeUnretainedValue().mustStop ? 1 : 0
                 }, capacity: nil, context: Unmanaged.passUnretained(self).toOpaque()))
+        clua_begin_step(state.host, &run.used)
         defer {
+            clua_end_step(state.host, &run.used)
             _ = cubby_watch_work(watch)
             run.written = state.output
             state.setDeadline(nil)
@@ -259,10 +266,13 @@ final class EngineRun {
         case waits(RunWait)
     }
 
-    /// Its code; nil until it is compiled.
+    /// Makes its function and the arguments.
+    typealias Start = (LuaState) throws -> (LuaFunction, [LuaValue])
+
+    /// What begins it; nil once it has begun.
+    var start: Start?
+    /// Its code; nil until it has begun.
     var thread: LuaThread?
-    /// Makes the arguments of its function, until it starts.
-    var arguments: ((LuaState) throws -> [LuaValue])?
     let limits: LuaLimits
     /// Its time limit in seconds, which sets the deadline.
     let timeLimit: Double?
@@ -273,6 +283,9 @@ final class EngineRun {
     let output: LuaEngine.Output?
     /// The number of bytes written.
     var written = 0
+    /// The time and memory of its steps.
+    var used = clua_usage()
+    var usage: LuaUsage { LuaUsage(used, outputBytes: written) }
     /// The current wait.
     var wait: RunWait?
     /// The error that ends it, once it is being stopped.

@@ -63,16 +63,61 @@ public actor LuaEngine {
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the first result. Decoding it is part of the run, with its time limit and its memory limit.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
     ///   cancelled or the engine shut down; `DecodingError` for a result of another type.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
-        timeLimit: Duration? = nil, limits: LuaLimits? = nil, output: Output? = nil
+        timeLimit: Duration? = nil, limits: LuaLimits? = nil, output: Output? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> T {
         let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
-        return try await run(decoding: { try LuaDecoder().decode(type, from: $0) }) { session, stop in
-            try session.makeRun(source, name: name, in: environment, options, stop: stop)
+        return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
+            session in
+            try session.start(source, name: name, in: environment)
+        }
+    }
+
+    /// Runs a chunk and decodes its results, as many as the types.
+    ///
+    /// ```swift
+    /// let (count, name) = try await engine.run("return 3, 'lamps'", as: (Int, String).self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - source: Lua text; bytecode is refused.
+    ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
+    ///   - types: two or more types, converted by ``LuaDecoder``. One that may be missing is optional, and its result nil.
+    ///   - environment: the globals; nil for the engine's own, which persist between runs.
+    ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
+    ///   - output: receives this run's output; nil for the engine's.
+    ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
+    /// - Returns: the results.
+    /// - Throws: ``LuaError``, as above, also for fewer or more results; `DecodingError` for a result of another type,
+    ///   which names its position.
+    public nonisolated(nonsending) func run<
+        First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
+    >(
+        _ source: String, name: String = "=script", as types: (First, Second, repeat each Other).Type,
+        in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil, limits: LuaLimits? = nil,
+        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+    ) async throws -> (First, Second, repeat each Other) {
+        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
+        var count = 2
+        for _ in repeat (each Other).self { count += 1 }
+        return try await run(
+            options, usage, results: count + 1,
+            decoding: { [count] values in
+                var results = try ResultReader(values, count: count)
+                return (
+                    try results.next(First.self), try results.next(Second.self),
+                    repeat try results.next((each Other).self)
+                )
+            }
+        ) { session in
+            try session.start(source, name: name, in: environment)
         }
     }
 
@@ -85,44 +130,57 @@ public actor LuaEngine {
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
-        limits: LuaLimits? = nil, output: Output? = nil
+        limits: LuaLimits? = nil, output: Output? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws(LuaError) {
         let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
         do {
-            try await run(decoding: { _ in }) { session, stop in
-                try session.makeRun(source, name: name, in: environment, options, stop: stop)
+            try await run(options, usage, decoding: { _ in }) { session in
+                try session.start(source, name: name, in: environment)
             }
         } catch { throw LuaError(error) }
     }
 
     /// Makes a run and executes it, to its end or until the task is cancelled.
     nonisolated(nonsending) func run<T: Sendable>(
-        decoding: @Sendable (LuaValue) throws -> T, make: @Sendable (EngineSession, StopFlag) throws -> EngineRun
+        _ options: RunOptions, _ usage: ((LuaUsage) -> Void)?, results: Int = 1,
+        decoding: @Sendable ([LuaValue]) throws -> T,
+        start: @Sendable (EngineSession) throws -> EngineRun.Start
     ) async throws -> T {
         try checkCaller()
         let stop = StopFlag(interrupter)
-        return try await withTaskCancellationHandler {
-            try await finish(stop, decoding, make)
+        let (result, used) = await withTaskCancellationHandler {
+            await finish(options, stop, results, decoding, start)
         } onCancel: {
             stop.set()
+        }
+        usage?(used)
+        do { return try result.get() } catch var error as LuaError {
+            error.usage = used
+            throw error
         }
     }
 
     private func finish<T>(
-        _ stop: StopFlag, _ decoding: @Sendable (LuaValue) throws -> T,
-        _ make: @Sendable (EngineSession, StopFlag) throws -> EngineRun
-    ) async throws -> T {
-        let run = try make(session, stop)
-        while true {
-            switch try session.resume(run, decoding) {
-            case .finished(let result): return result
-            // Meanwhile other runs use the thread.
-            case .waits(let wait): await wait.ended()
+        _ options: RunOptions, _ stop: StopFlag, _ results: Int,
+        _ decoding: @Sendable ([LuaValue]) throws -> T,
+        _ start: @Sendable (EngineSession) throws -> EngineRun.Start
+    ) async -> (Result<T, any Error>, LuaUsage) {
+        let run = session.makeRun(options, stop: stop)
+        do {
+            run.start = try start(session)
+            while true {
+                switch try session.resume(run, results: results, decoding) {
+                case .finished(let result): return (.success(result), run.usage)
+                // Meanwhile other runs use the thread.
+                case .waits(let wait): await wait.ended()
+                }
             }
-        }
+        } catch { return (.failure(error), run.usage) }
     }
 
     /// Throws in a task that a script of this engine waits for by blocking the thread: it would wait for itself.
@@ -327,8 +385,8 @@ extension LuaEngine: LuaFunctionCaller {
         _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
         decoding: @escaping @Sendable (LuaValue) throws -> T
     ) async throws -> T {
-        try await run(decoding: decoding) { session, stop in
-            try session.makeRun(function, encoding, RunOptions(timeLimit: timeLimit), stop: stop)
+        try await run(RunOptions(timeLimit: timeLimit), nil, decoding: { try decoding($0.first ?? .nil) }) { session in
+            try session.start(function, encoding)
         }
     }
 }

@@ -34,6 +34,8 @@ public struct LuaError: Error, CustomStringConvertible {
     var raised: LuaReference?
     /// The Swift error thrown by a host function.
     public var underlying: (any Error)?
+    /// What the run of a ``LuaEngine`` that failed with this error used; nil for other errors.
+    public internal(set) var usage: LuaUsage?
 
     /// Creates an error to be thrown by a host function.
     public init(_ kind: Kind, _ message: String) {

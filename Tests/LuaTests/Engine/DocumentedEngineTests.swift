@@ -61,6 +61,45 @@ struct DocumentedEngineTests {
         try Self.expectPage("## Lua among tasks\n", name: "Tasks", printed.withLock { $0 })
     }
 
+    @Test("runs have several results, and answer what they used, as the page shows")
+    func usage() async throws {
+        let printed = Mutex<[String]>([])
+        @Sendable func print(_ items: Any...) {
+            let line = items.map { "\($0)" }.joined(separator: " ")
+            printed.withLock { $0.append(line) }
+        }
+
+        // Usage begin.
+        struct Stock: Codable {
+            var name: String
+            var count: Int
+        }
+
+        let engine = try await LuaEngine(limits: LuaLimits(memory: 16 << 20, output: 1000)) { _ in }
+
+        // Several results have a type each; none is dropped or made up.
+        let (stock, note) = try await engine.run(
+            "return { name = 'lamp', count = 3 }, nil", as: (Stock, String?).self)
+        print(stock.count, stock.name, note ?? "without a note")
+        do {
+            _ = try await engine.run("return 1, 2, 3", as: (Int, Int).self)
+        } catch let error as LuaError {
+            print(error.message)
+        }
+
+        // What each run used, also one that failed.
+        var used = LuaUsage()
+        do {
+            try await engine.run("print(1) local t = {} while true do t[#t + 1] = {} end", usage: { used = $0 })
+        } catch {
+            print(error.kind, used.outputBytes, used.peakMemory > 8 << 20, used.cpuTime > .zero)
+            print(error.usage?.peakMemory == used.peakMemory)
+        }
+        // Usage end.
+
+        try Self.expectPage("### Several results, and what a run used\n", name: "Usage", printed.withLock { $0 })
+    }
+
     @Test("scripts wait for Swift, and Swift calls scripts, as the page shows")
     func functions() async throws {
         let printed = Mutex<[String]>([])
