@@ -3,6 +3,8 @@ internal import CLuaShim
 /// Makes tables of globals over frozen libraries, copied from a state's current globals.
 struct EnvironmentFactory {
     private let make: LuaFunction
+    /// Puts a function into the namespace of an environment.
+    private let place: LuaFunction
     private let state: LuaState
 
     /// - Parameters:
@@ -19,8 +21,21 @@ struct EnvironmentFactory {
         }
         let made = try state.load(Self.source.utf8, name: "=(environment)").call(
             .table(state.globals), .function(write))
-        guard case .function(let make) = made.first else { throw LuaError(.runtime, "no environment can be made") }
+        guard made.count == 2, case .function(let make) = made[0], case .function(let place) = made[1] else {
+            throw LuaError(.runtime, "no environment can be made")
+        }
         self.make = make
+        self.place = place
+    }
+
+    /// Gives an environment a function that has been put into tables of the state's globals.
+    ///
+    /// - Parameters:
+    ///   - function: the function.
+    ///   - path: the names of the tables, then its own.
+    ///   - environment: its table of globals; nil for the libraries of environments that are made later.
+    func place(_ function: LuaValue, at path: [String], in environment: LuaTable?) throws(LuaError) {
+        _ = try place.call(arguments: [environment.map { .table($0) } ?? .nil, function] + path.map(LuaValue.text))
     }
 
     /// Makes a new table of globals.
@@ -48,14 +63,16 @@ struct EnvironmentFactory {
         for name, value in next, globals.math do originals.math[name] = value end
         local frozen = setmetatable({}, { __mode = "k" })
         local copies = setmetatable({}, { __mode = "k" })
+        -- The frozen libraries of each environment, by name.
+        local libraries = setmetatable({}, { __mode = "k" })
         local harmless = { collect = true, count = true, isrunning = true, step = true }
 
         local function freeze(library, name)
             local proxy = copies[library]
             if proxy then return proxy end
             proxy = {}
-            copies[library], frozen[proxy] = proxy, true
             local contents = {}
+            copies[library], frozen[proxy] = proxy, contents
             for key, value in next, library do
                 if type(value) == "table" then value = freeze(value, name .. "." .. tostring(key)) end
                 contents[key] = value
@@ -120,8 +137,9 @@ struct EnvironmentFactory {
             return copy
         end
 
-        return function(math)
-            local environment = {}
+        local function make(math)
+            local environment, own = {}, {}
+            libraries[environment] = own
             local replacements = { print = print, rawset = guardedRawset, collectgarbage = guardedCollector }
             function replacements.load(chunk, name, mode, ...)
                 if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
@@ -130,6 +148,7 @@ struct EnvironmentFactory {
             for name, value in next, globals do
                 if type(value) == "table" and value ~= globals then
                     value = freeze(parts(name, value, math), tostring(name))
+                    own[name] = value
                 elseif replacements[name] and value == originals[name] then
                     value = replacements[name]
                 end
@@ -138,6 +157,31 @@ struct EnvironmentFactory {
             if environment._G == globals then environment._G = environment end
             return environment
         end
+
+        -- The namespace is the host's in each environment, whatever a script has put there.
+        local function place(environment, value, ...)
+            local count, name = select("#", ...), (...)
+            local library = globals[name]
+            local proxy = copies[library]
+            if environment then
+                local own = libraries[environment]
+                proxy = own[name] or freeze(library, name)
+                own[name] = proxy
+                rawset(environment, name, proxy)
+            elseif not proxy then
+                return
+            end
+            for position = 2, count - 1 do
+                local inner = select(position, ...)
+                name, library = name .. "." .. inner, library[inner]
+                local contents = frozen[proxy]
+                if not frozen[contents[inner]] then contents[inner] = freeze(library, name) end
+                proxy = contents[inner]
+            end
+            frozen[proxy][select(count, ...)] = value
+        end
+
+        return make, place
         """#
 }
 
@@ -178,15 +222,47 @@ final class EngineEnvironments {
         return globals
     }
 
-    /// Declares a global function in existing and future environments, whatever had its name.
-    func declare(_ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults) {
-        state.setGlobal(function.declaration, body: body)
-        let name = function.declaration.name
-        let value = state.globals[name]
-        own?[name] = value
-        for reference in environments.lazy.compactMap(\.reference) {
-            LuaTable(state: state, reference: reference)[name] = value
+    /// Declares a global function, or `a.b` in a table, in existing and future environments, whatever had its name.
+    func declare(
+        _ function: TypedFunction, body: @escaping (LuaCall) throws -> LuaResults
+    ) throws(LuaError) {
+        let path = function.declaration.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let table = try namespace(of: path)
+        let value = state.declareGlobal(function.declaration, body: body)
+        table[path[path.count - 1]] = value
+        let tables = environments.lazy.compactMap(\.reference).map { LuaTable(state: self.state, reference: $0) }
+        let all = (own.map { [$0] } ?? []) + tables
+        guard path.count > 1 else { return all.forEach { $0[path[0]] = value } }
+        try make.place(value, at: path, in: nil)
+        for globals in all { try make.place(value, at: path, in: globals) }
+    }
+
+    /// The table for a function in the state's globals, with those on the way; none is made if one cannot be.
+    private func namespace(of path: [String]) throws(LuaError) -> LuaTable {
+        let name = path.joined(separator: ".")
+        guard !path.contains("") || path.count == 1 else {
+            throw LuaError(.argument, "'\(name)' cannot be registered: it has a part without a name")
         }
+        var table = state.globals
+        for (position, part) in path.dropLast().enumerated() {
+            switch table[part] {
+            case .table(let inner): table = inner
+            case .nil:
+                for part in path[position..<(path.count - 1)] {
+                    let inner = state.makeTable()
+                    table[part] = .table(inner)
+                    table = inner
+                }
+                return table
+            case let value:
+                let taken = path[...position].joined(separator: ".")
+                throw LuaError(
+                    .argument,
+                    "'\(name)' cannot be registered: '\(taken)' is \(value.typeName.withArticle), not a table; choose another name"
+                )
+            }
+        }
+        return table
     }
 
     /// Releases references to the state.

@@ -302,13 +302,14 @@ extension LuaEngine {
     /// even if the closure does not. Where Lua cannot yield, as in `table.sort`'s comparison, the thread blocks.
     ///
     /// - Parameters:
-    ///   - name: the global's name.
+    ///   - name: the global's name; `shop.price` is a function in a table, which is made if it is missing, and which
+    ///     environments have read-only.
     ///   - parameters: the names of the parameters, for errors and help.
     ///   - doc: the documentation for help.
     ///   - example: a script that calls it, or "".
     ///   - body: called in a separate task. Arguments and the result are ``LuaRepresentable`` types, or converted by
     ///     ``LuaDecoder`` and ``LuaEncoder``; a parameter of type ``LuaAsyncFunction`` takes a function of the script.
-    /// - Throws: ``LuaError`` if the engine is shut down.
+    /// - Throws: ``LuaError`` if the engine is shut down, or of kind `argument` if a name before a point is no table.
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
@@ -351,7 +352,7 @@ extension LuaEngine {
     private nonisolated(nonsending) func register(_ function: TypedFunction) async throws(LuaError) {
         do {
             try await visit { session in
-                session.environments.declare(function) { call in
+                try session.environments.declare(function) { call in
                     switch function.body {
                     case .returns(let body): try body(call)
                     case .waits(let begin): try call.waits(for: begin(call))

@@ -116,8 +116,14 @@ extension LuaState {
     package func setGlobal(
         _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
     ) {
-        globals[declaration.name] = .function(
-            makeFunction(declaration, base: 1, ignoresSurplus: isPartOfLua, body: body))
+        globals[declaration.name] = declareGlobal(declaration, isPartOfLua: isPartOfLua, body: body)
+    }
+
+    /// Makes and declares a function that the caller assigns to the global of its name, or to `a.b` in a table.
+    func declareGlobal(
+        _ declaration: LuaFunctionDeclaration, isPartOfLua: Bool = false, body: @escaping (LuaCall) throws -> LuaResults
+    ) -> LuaValue {
+        let function = makeFunction(declaration, base: 1, ignoresSurplus: isPartOfLua, body: body)
         var owner = LuaDeclaration(
             kind: .global, name: declaration.name, documentation: declaration.documentation)
         owner.isPartOfLua = isPartOfLua
@@ -127,6 +133,7 @@ extension LuaState {
                 example: declaration.example)
         ]
         declare(owner)
+        return .function(function)
     }
 
     /// A Swift function as a Lua value, which lives as long as the state. More arguments than its parameters are an

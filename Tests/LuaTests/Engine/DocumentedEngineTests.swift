@@ -123,6 +123,9 @@ struct DocumentedEngineTests {
         try await engine.register("price", ["name"], doc: "The shop's price.") { (name: String) async throws -> Int in
             try await shop.price(of: name)
         }
+        try await engine.register("shop.vat", doc: "The tax on a price, in a table of the shop's.") { (price: Double) in
+            price / 4
+        }
         try await engine.register("visit", ["names", "body"]) {
             (names: [String], body: LuaAsyncFunction) async throws in
             for name in names { try await body(name, shop.price(of: name)) }
@@ -130,7 +133,7 @@ struct DocumentedEngineTests {
 
         // The script waits at the line of the call, where an error can be caught; other runs of the engine go on.
         let script = """
-            local total = price("lamp")
+            local total = price("lamp") + shop.vat(40)
             visit({ "lamp", "desk" }, function(name, price) total = total + price end)
             local ok, reason = pcall(function() return price("boat") end)
             return { total = tostring(total), reason = reason }
