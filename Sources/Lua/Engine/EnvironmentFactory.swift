@@ -34,6 +34,7 @@ struct EnvironmentFactory {
     ///   - function: the function.
     ///   - path: the names of the tables, then its own.
     ///   - environment: its table of globals; nil for the libraries of environments that are made later.
+    /// - Throws: ``LuaError`` for lack of memory.
     func place(_ function: LuaValue, at path: [String], in environment: LuaTable?) throws(LuaError) {
         _ = try place.call(arguments: [environment.map { .table($0) } ?? .nil, function] + path.map(LuaValue.text))
     }
