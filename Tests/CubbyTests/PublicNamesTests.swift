@@ -67,7 +67,7 @@ import Testing
         (any LuaOptions).self,
         LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
         LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
-        LuaType.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self,
+        LuaType.self, LuaUsage.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self,
         LuaMethod<Probe>.self, LuaOperator<Probe>.self, LuaProperty<Probe>.self,
         LuaStatic<Probe>.self,
     ]
