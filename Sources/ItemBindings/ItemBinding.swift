@@ -14,6 +14,8 @@ final class ItemBinding {
     private var warned: NameSet = []
     private let record: LuaRecord
     private var checkedFields = FieldNameCache()
+    /// The class of the items; nil until it is made.
+    private var items: LuaClass<Item>?
 
     init(_ host: ScriptHost) {
         self.host = host
@@ -44,10 +46,11 @@ final class ItemBinding {
                     throw LuaError(.argument, "Item: a field's name is text, got \(call.value(0).typeName.withArticle)")
                 }
                 try checkName(name)
-                try item.setValue(try fieldValue(call.value(1), field: name), forField: name)
+                try item.setValue(try value(call.value(1), field: name), forField: name)
             })
         // The closure retains the store, which retains the epoch's word.
         cls.declareExistence(epoch: store.epoch) { [store] in store.isRemoved(ItemReference(bits: $0)) }
+        items = cls
         if isHousehold { declareHousehold(on: cls) }
         text(
             cls, "itemKey", .text, "Its key, a UUID; also the key of its image.", store.schema.keyField,
@@ -169,30 +172,39 @@ final class ItemBinding {
         host.logger.warning("the new custom field '\(name)' is one slip away from '\(near)': was that meant?")
     }
 
-    /// The value of a custom field, or the id of an item that is assigned to one that refers to items; nil removes it.
-    private func fieldValue(_ value: LuaValue, field: String) throws -> PropertyListValue? {
+    /// The value of a custom field, or the id of an item that is given to one that refers to items; nil removes it.
+    func value(_ value: LuaValue, field: String) throws -> PropertyListValue? {
         let store = host.items
-        guard store.hasReferences else { return try self.value(value, field: field) }
-        if let item = Self.item(value) { return try store.reference(to: item, inField: field) }
-        if case .table(let table) = value, table.count > 0, Self.item(table[1]) != nil {
-            return .array(
-                try (1...table.count).compactMap { place in
-                    guard let item = Self.item(table[place]) else {
-                        return try self.value(table[place], field: field)
-                    }
-                    return try store.reference(to: item, inField: field)
-                })
+        guard store.hasReferences, let items else { return try plainValue(value, path: field) }
+        if let item = items.object(of: value) { return try store.reference(to: item, inField: field) }
+        guard case .table(let table) = value else { return try plainValue(value, path: field) }
+        let elements = (0..<table.count).map { table[$0 + 1] }
+        guard elements.contains(where: { items.object(of: $0) != nil }) else {
+            return try plainValue(value, path: field)
         }
-        return try self.value(value, field: field)
+        var entries = 0
+        try table.forEach { _, _ in
+            entries += 1
+            return true
+        }
+        let ids = try elements.enumerated().map { place, element in
+            if let item = items.object(of: element) { return try store.reference(to: item, inField: field) }
+            guard let id = try plainValue(element, path: "\(field)[\(place + 1)]") else {
+                throw LuaError(.argument, "Item.\(field)[\(place + 1)] is nil: an array has no holes")
+            }
+            return id
+        }
+        if entries > ids.count {
+            throw LuaError(
+                .argument, "Item.\(field) has other keys beside its \(ids.count.counted("element")) in order")
+        }
+        return .array(ids)
     }
 
-    private static func item(_ value: LuaValue) -> Item? { try? Item(lua: value) }
-
-    /// The value of a custom field; nil removes it.
-    func value(_ value: LuaValue, field: String) throws -> PropertyListValue? {
+    private func plainValue(_ value: LuaValue, path: String) throws -> PropertyListValue? {
         if value.isNil { return nil }
         do throws(ValueBridge.BridgeError) {
-            return try host.values.propertyList(value, path: field)
+            return try host.values.propertyList(value, path: path)
         } catch {
             throw LuaError(.argument, "Item.\(error.message)")
         }

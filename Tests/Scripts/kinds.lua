@@ -45,3 +45,22 @@ print(#items)
 items:undo(1)
 print(#items, lamp.owner.name)
 -- expect: 2	Bob
+
+-- An item is given as a reference where an item is made, and to all of a query; what is none is named.
+ann = items:createItem{ itemKind = "Person", id = 1, name = "Ann" }
+bob = items:query("name == 'Bob'"):first()
+local desk = items:createItem{ name = "Desk", owner = ann, friends = { bob, 1 } }
+print(desk.owner.name, #desk.friends, desk.friends[1].name, items:query("owner == 1"):count())
+-- expect: Ann	2	Bob	1
+print(items:query("name == 'Desk'"):update{ owner = bob, friends = { ann } }, desk.owner.name, desk.friends[1].name)
+-- expect: 1	Bob	Ann
+print(select(2, pcall(function() desk.friends = { ann, nil, bob } end)))
+-- expect: kinds.lua:57: Item.friends[2] is nil: an array has no holes
+print(select(2, pcall(function() desk.friends = { ann, best = bob } end)))
+-- expect: kinds.lua:59: Item.friends has other keys beside its 1 element in order
+print(select(2, pcall(function() return items:createItem{ name = "x", owner = desk } end)))
+-- expect: kinds.lua:61: owner refers to a Person, and "Desk" has no kind
+
+-- A removal of several removes what goes with one of them once.
+print(items:removeItem(bob, desk, lamp), #items)
+-- expect: nil	1

@@ -1,33 +1,46 @@
 import PropertyList
 
-/// The items by their values of a unique field: finds the other item with a value in O(1).
+/// The items by their values of a unique field, or of one that identifies them: finds the other item with a value in
+/// O(1).
 ///
 /// It is built at its first use, and updated with every later change of the store. Values that an archive or another
 /// host brought twice are both in it.
 final class UniqueIndex {
-    private let field: ItemField
+    let field: ItemField
+    /// Whether only the items are in it whose key is a UUID.
+    private let isOfUUIDs: Bool
     /// Unchecked: the store owns its indexes.
     private unowned(unsafe) let store: ColumnStore
     @exclusivity(unchecked) private var rows = HashIndex()
     @exclusivity(unchecked) private var isBuilt = false
 
-    init(_ store: ColumnStore, _ field: ItemField) { (self.store, self.field) = (store, field) }
+    init(_ store: ColumnStore, _ field: ItemField, ofUUIDs isOfUUIDs: Bool = false) {
+        (self.store, self.field, self.isOfUUIDs) = (store, field, isOfUUIDs)
+    }
 
     // MARK: Changes of the store
 
     /// Called when a row has entered the store, or its value has changed.
     func rowCame(_ row: UInt32) {
-        guard isBuilt, let hash = hash(store.table.cell(row, field)) else { return }
+        guard isBuilt, has(row), let hash = hash(store.table.cell(row, field)) else { return }
         rows.insert(row, hash: hash) { rehash($0) }
     }
 
     /// Called before a row's value changes, and before it leaves the store.
     func rowGoes(_ row: UInt32) {
-        guard isBuilt, let hash = hash(store.table.cell(row, field)) else { return }
+        guard isBuilt, has(row), let hash = hash(store.table.cell(row, field)) else { return }
         rows.remove(row, hash: hash) { rehash($0) }
     }
 
+    private func has(_ row: UInt32) -> Bool { !isOfUUIDs || !store.table.textKeys[row] }
+
     // MARK: Looking up
+
+    /// Whether there is no value. O(1), except for the first time.
+    var isEmpty: Bool {
+        if !isBuilt { build() }
+        return rows.count == 0
+    }
 
     /// Another row in the store with a value; nil if there is none, or the cell has no value.
     func holder(of cell: Cell, except row: UInt32) -> UInt32? { holder(of: cell) { $0 != row } }
@@ -42,9 +55,23 @@ final class UniqueIndex {
         }
     }
 
+    /// The same for a text, which needs no cell.
+    func holder(ofText text: UnsafeBufferPointer<UInt8>, where isCandidate: (UInt32) -> Bool) -> UInt32? {
+        if !isBuilt { build() }
+        return rows.find(rows.hasher.hash(text: text)) { other in
+            let cell = store.table.cell(other, field)
+            return cell.isText && cell.withText { $0.elementsEqual(text) } && isCandidate(other)
+        }
+    }
+
     private func build() {
         isBuilt = true
-        rows.reserve(store.order.count) { _ in 0 }
+        if isOfUUIDs {
+            // Reads no keys of an archive whose items lack the field.
+            if store.table.declared(field) == nil, store.table.kinds(field) ?? 0 == 0 { return }
+        } else {
+            rows.reserve(store.order.count) { _ in 0 }
+        }
         for row in store.order.slots where row != ItemOrder.hole { rowCame(row) }
     }
 

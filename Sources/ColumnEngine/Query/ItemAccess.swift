@@ -68,8 +68,8 @@ extension ItemQuery {
     private func keyedRows() -> [UInt32]? {
         guard let keys = keyConstraint() else { return nil }
         var rows: [UInt32] = []
-        for var key in Set(keys) {
-            if let row = key.withUTF8({ columns.row(forKey: $0) }) { rows.append(row) }
+        for key in Set(keys.map { ExactText($0) }) {
+            if let row = columns.row(ofKey: key.string) { rows.append(row) }
         }
         return rows.count < 2 ? rows : rows.sorted { columns.order.position(of: $0) < columns.order.position(of: $1) }
     }

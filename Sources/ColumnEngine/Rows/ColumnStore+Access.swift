@@ -327,7 +327,7 @@ package struct ItemDraft {
         guard field == store.table.keyField else { return place(try store.textCell(bytes, for: field), field) }
         if let key = PackedKey(uuid: bytes) {
             store.table.setKey(row, key)
-            return
+            return wasGivenKey()
         }
         guard UTF8Check.isValid(bytes) else {
             throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes text in UTF-8, and these bytes are not")
@@ -337,6 +337,7 @@ package struct ItemDraft {
 
     /// Discards the draft; an `Item` that an observer kept of it counts as removed.
     package func discard() {
+        if !store.draftsWithKey.isEmpty { store.draftsWithKey.remove(row) }
         store.rowDied(row)
     }
 
@@ -357,5 +358,11 @@ package struct ItemDraft {
                 store.table.setKey(row, text: store.heap.text(bytes))
             }
         }
+        wasGivenKey()
+    }
+
+    /// Remembers it where a draft without a key gets one of its kind and id.
+    private func wasGivenKey() {
+        if store.hasKinds { store.draftsWithKey.insert(row) }
     }
 }

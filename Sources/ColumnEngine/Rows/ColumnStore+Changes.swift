@@ -9,7 +9,8 @@ extension ColumnStore {
         if index.needsCapacity { reserveIndexCapacity(for: row) }
         index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
-        if !indexes.isEmpty || !declared.unique.isEmpty { rowCame(row) }
+        if isIndexed { rowCame(row) }
+        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
         log.didChange()
         log.recordAppended(row, at: position)
     }
@@ -47,7 +48,7 @@ extension ColumnStore {
 
     /// As ``change(_:_:to:)``, in a replay: an old value that is only in the archive is not read.
     package func replayChange(_ row: UInt32, _ field: ItemField, to cell: Cell) {
-        guard indexes.isEmpty, declared.unique.isEmpty, table.isArchived(row, field) else {
+        guard !isIndexed, table.isArchived(row, field) else {
             return change(row, field, to: cell)
         }
         table.setCell(row, field, cell)
@@ -63,6 +64,7 @@ extension ColumnStore {
         index.insert(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.live.rawValue
         rowCame(row)
+        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
         log.didChange()
     }
 

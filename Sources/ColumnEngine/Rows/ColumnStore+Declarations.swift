@@ -32,7 +32,8 @@ struct DeclaredFields {
         return UInt32(versions.count - 1)
     }
 
-    mutating func use(_ version: UInt32, _ rules: [FieldRule], idField: ItemField?) {
+    mutating func use(_ version: UInt32, _ rules: [FieldRule]) {
+        (kindField, idField) = (nil, nil)
         current = version
         self.rules = []
         for rule in rules {
@@ -42,13 +43,16 @@ struct DeclaredFields {
         }
         unique = rules.filter { $0.index != nil }
         references = rules.filter { $0.declaration.references != nil }
-        kindField = rules.first { $0.declaration.name == ItemKind.fieldName && $0.declaration.kind == .string }?.field
-        self.idField = kindField == nil ? nil : idField
-        title = rules.first { $0.declaration.kind == .string && $0.field != kindField }?.field
+        title = rules.first { $0.declaration.kind == .string && $0.declaration.name != ItemKind.fieldName }?.field
         whole = rules.filter { rule in
             rule.declaration.isRequired || rule.declaration.initial != nil
                 || rule.isOfEveryItem && rule.declaration.format == .day
         }
+    }
+
+    /// Has items identified by a kind, and an id within it.
+    mutating func identify(by kindField: ItemField, _ idField: ItemField) {
+        (self.kindField, self.idField) = (kindField, idField)
     }
 }
 
@@ -111,8 +115,17 @@ extension ColumnStore {
         let rules = declared.versions[Int(version)].all.map { declaration in
             FieldRule(declaration, fields.field(named: declaration.name), in: self)
         }
-        let hasKinds = rules.contains { $0.declaration.name == ItemKind.fieldName }
-        declared.use(version, rules, idField: hasKinds ? fields.field(named: ItemKind.idName) : nil)
+        declared.use(version, rules)
+        guard let kindField = kindField(rules) else { return }
+        declared.identify(by: kindField, fields.field(named: ItemKind.idName))
+    }
+
+    /// The field with the items' kinds: it is declared, or others are that refer to items of a kind.
+    private func kindField(_ rules: [FieldRule]) -> ItemField? {
+        if let rule = rules.first(where: { $0.declaration.name == ItemKind.fieldName }) {
+            return rule.declaration.kind == .string ? rule.field : nil
+        }
+        return declared.references.isEmpty ? nil : fields.field(named: ItemKind.fieldName)
     }
 
     /// The declarations of a version of the log, as a record has them.
@@ -147,7 +160,7 @@ extension ColumnStore {
             }
         }
         for rule in declared.unique { try checkUnique(row, rule, table.cell(row, rule.field)) }
-        for rule in declared.references { try checkReference(row, rule.field, value(row, rule.field)) }
+        for rule in declared.references { try checkReference(row, rule.field, value(row, rule.field), replacing: nil) }
     }
 
     /// Refuses a value that another item has, for a unique field.
@@ -281,7 +294,7 @@ extension ColumnStore {
             if rule.index != nil, let value, !FieldDeclaration.isBlank(value) {
                 isDuplicate = holders.updateValue(row, forKey: value) != nil
             }
-            let isDangling = value.map { dangling($0, rule.declaration) != nil } ?? false
+            let isDangling = value.map { self.isDangling($0, rule.declaration) } ?? false
             if rule.fits(value), !isDuplicate, !isDangling { continue }
             misfits.count += 1
             if misfits.examples.count < 3 {

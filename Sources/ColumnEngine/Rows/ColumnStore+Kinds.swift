@@ -27,10 +27,14 @@ package enum ItemKind {
         isUUID(id) ? [id, "\(kind):\(id)"] : ["\(kind):\(id)", id]
     }
 
-    /// The id in a key.
-    package static func id(_ kind: String, inKey key: String) -> String {
-        let prefix = "\(kind):".utf8
-        return key.utf8.starts(with: prefix) ? String(decoding: key.utf8.dropFirst(prefix.count), as: UTF8.self) : key
+    /// The id in a key, behind the kind; nil for a key of another form.
+    fileprivate static func id(_ kind: String, inKey key: String) -> String? {
+        let (key, kind) = (key.utf8, kind.utf8)
+        guard key.count > kind.count, key.starts(with: kind), key.dropFirst(kind.count).first == UInt8(ascii: ":")
+        else {
+            return nil
+        }
+        return String(decoding: key.dropFirst(kind.count + 1), as: UTF8.self)
     }
 
     /// The text of an id; nil for a value that is none.
@@ -41,6 +45,17 @@ package enum ItemKind {
         case .wideInteger(let number): String(number)
         default: nil
         }
+    }
+
+    /// The number whose text is an id; nil for the text of none.
+    package static func number(of id: String) -> PropertyListValue? {
+        guard let number = Int128(id), String(number) == id else { return nil }
+        return Int64(exactly: number).map { .integer($0) } ?? .wideInteger(number)
+    }
+
+    /// The values that are an id: its text, and the number whose text it is.
+    package static func values(of id: String) -> [PropertyListValue] {
+        [.string(id)] + (number(of: id).map { [$0] } ?? [])
     }
 
     private static func isUUID(_ id: String) -> Bool {
@@ -56,61 +71,160 @@ extension ColumnStore {
     package var hasKinds: Bool { declared.kindField != nil }
 
     /// An item's kind; nil if it has none.
-    package func kind(_ row: UInt32) -> String? {
-        guard let field = declared.kindField else { return nil }
-        let cell = table.cell(row, field)
-        return cell.isText ? CellHeap.string(cell) : nil
-    }
+    package func kind(_ row: UInt32) -> String? { declared.kindField.flatMap { text(row, $0) } }
 
     /// Whether an item is of a kind, or of none.
     package func isOf(_ kind: String, _ row: UInt32) -> Bool { self.kind(row).map { $0 == kind } ?? true }
 
-    /// The item of a kind with an id. O(1).
-    package func row(ofKind kind: String, id: String) -> UInt32? {
-        for var key in ItemKind.keys(kind, id) {
-            if let row = key.withUTF8({ row(forKey: $0) }), isOf(kind, row) { return row }
-        }
-        return nil
+    private func text(_ row: UInt32, _ field: ItemField) -> String? {
+        let cell = table.cell(row, field)
+        return cell.isText ? CellHeap.string(cell) : nil
     }
+
+    /// The kind in an item's field, also where none is declared, as in a collection whose server knows no declarations.
+    private func writtenKind(_ row: UInt32) -> String? {
+        (declared.kindField ?? fields.existing(ItemKind.fieldName)).flatMap { text(row, $0) }
+    }
+
+    // MARK: Identity
+
+    /// The field with the ids within the kinds; nil while no item has one.
+    package var idField: ItemField? { declared.idField ?? fields.existing(ItemKind.idName) }
 
     /// The id that an item has within its kind.
-    package func id(_ row: UInt32) -> String {
+    ///
+    /// It is in the key, behind the kind. An item with a UUID as its key has the id in its field, if it has one there:
+    /// it is of an earlier version, or of a script that knew no kinds. Every other key is the id itself.
+    ///
+    /// - Parameters:
+    ///   - row: the item.
+    ///   - field: the field with ids; nil for items that have them in their keys alone.
+    package func id(_ row: UInt32, in field: ItemField?) -> String {
         let key = keyString(row)
-        return kind(row).map { ItemKind.id($0, inKey: key) } ?? key
+        let stored = field.flatMap { value(row, $0) }.flatMap(ItemKind.text(of:))
+        if !hasTextKey(row) || stored == key { return stored ?? key }
+        guard let kind = writtenKind(row) else {
+            // The kind in the key may be one that the item lacks.
+            if let stored, key.utf8.reversed().starts(with: ":\(stored)".utf8.reversed()) { return stored }
+            return key
+        }
+        return ItemKind.id(kind, inKey: key) ?? key
     }
 
-    /// Gives a new item with a kind and an id its key, if no model has given it one.
+    /// Whether an id is an item's, within its kind. A UUID that is its key is one, whatever it has in its field.
+    private func isID(_ id: String, of row: UInt32, in field: ItemField?) -> Bool {
+        self.id(row, in: field) == id || !hasTextKey(row) && keyString(row) == id
+    }
+
+    /// The ids of an item within its kind.
+    package func ids(_ row: UInt32) -> [String] {
+        let id = id(row, in: idField)
+        return hasTextKey(row) || keyString(row) == id ? [id] : [id, keyString(row)]
+    }
+
+    /// The item of a kind with an id. O(1).
+    package func row(ofKind kind: String, id: String, in field: ItemField?) -> UInt32? {
+        row(ofKind: kind, id, field) { _ in true }
+    }
+
+    /// The items of a kind with an id: one, unless an earlier version or a script gave it to several.
+    package func rows(ofKind kind: String, id: String, in field: ItemField?) -> [UInt32] {
+        var found: [UInt32] = []
+        _ = row(ofKind: kind, id, field) { row in
+            if !found.contains(row) { found.append(row) }
+            return false
+        }
+        return found
+    }
+
+    private func row(
+        ofKind kind: String, _ id: String, _ field: ItemField?, where isWanted: (UInt32) -> Bool
+    ) -> UInt32? {
+        func isFound(_ row: UInt32) -> Bool { isOf(kind, row) && isID(id, of: row, in: field) && isWanted(row) }
+        for key in ItemKind.keys(kind, id) { if let row = row(ofKey: key), isFound(row) { return row } }
+        guard let field else { return nil }
+        let identity = identity(field)
+        // No other host makes such items: that there is none is no read of the whole collection.
+        if identity.isEmpty { return nil }
+        var text = id
+        let number = ItemKind.number(of: id).map { cell($0) }
+        defer { if let number { discard(number) } }
+        let row =
+            text.withUTF8 { identity.holder(ofText: $0, where: isFound) }
+            ?? number.flatMap { identity.holder(of: $0, where: isFound) }
+        if let row { recordRead(row) }
+        return row
+    }
+
+    private func identity(_ field: ItemField) -> UniqueIndex {
+        if let known = identities.first(where: { $0.field == field }) { return known }
+        let index = UniqueIndex(self, field, ofUUIDs: true)
+        identities.append(index)
+        return index
+    }
+
+    /// The key of a new item of a kind; nil for one that keeps the UUID that it has, since another item has its key.
+    package func newKey(_ kind: String, _ id: String) -> String? {
+        // The kind precedes a UUID, too, if it is that of another kind's item.
+        [ItemKind.key(kind, id), "\(kind):\(id)"].first { row(ofKey: $0) == nil }
+    }
+
+    /// Refuses an id that an item of the kind has.
+    package func checkNewID(_ kind: String, _ id: String, in field: ItemField?) throws(StoreError) {
+        guard let other = row(ofKind: kind, id: id, in: field) else { return }
+        recordRead(other)
+        let key = keyString(other)
+        throw StoreError(
+            .duplicateKey(key),
+            key == id || key == "\(kind):\(id)"
+                ? "an item with the itemKey \(key) is in the store already"
+                : "\(kind.withArticle) with the id \(id) is in the store already: its itemKey is \(key)")
+    }
+
+    /// Gives a new item with a kind and an id its key, unless it was given one.
     ///
-    /// - Throws: `invalidValue` for one that has another key.
+    /// - Throws: `duplicateKey` for an id that an item of the kind has; `invalidValue` for one with another key, if that
+    ///   is no UUID.
     package func setKeyOfKind(_ row: UInt32) throws(StoreError) {
-        guard let kind = kind(row), let field = existingField(named: ItemKind.idName),
+        guard let kind = kind(row), let field = declared.idField,
             let id = value(row, field).flatMap(ItemKind.text(of:))
         else { return }
-        let (key, given) = (ItemKind.key(kind, id), keyString(row))
-        if ItemKind.keys(kind, id).contains(given) { return }
-        if hasTextKey(row) {
+        try checkNewID(kind, id, in: field)
+        let isGiven = draftsWithKey.contains(row)
+        if isGiven, hasTextKey(row), !ItemKind.keys(kind, id).contains(keyString(row)) {
             throw StoreError(
                 .invalidValue(field: "itemKey"),
-                "the itemKey of \(kind.withArticle) with the id \(id) is \(key), not \(given)")
+                "the itemKey of \(kind.withArticle) with the id \(id) is \(ItemKind.key(kind, id)), not "
+                    + keyString(row))
         }
-        try ItemDraft(store: self, row: row).set(.string(key), forField: "itemKey")
+        if isGiven { return }
+        if let key = newKey(kind, id) { try ItemDraft(store: self, row: row).set(.string(key), forField: "itemKey") }
     }
 
-    /// Refuses another kind or id for an item that has a kind: they are in its key.
+    /// Refuses another kind or id for an item that has a kind: others find it by them.
     @inline(__always)
     package func checkIdentity(_ row: UInt32, _ field: ItemField) throws(StoreError) {
         guard let kindField = declared.kindField, field == kindField || field == declared.idField else { return }
-        guard let kind = kind(row), field == kindField || isKey(value(row, field), ofKind: kind, row) else { return }
-        let name = name(of: field)
-        throw StoreError(
-            .readOnlyField(field: name),
-            "\(name) of the \(kind) \(keyString(row)) is part of its itemKey, which it gets when it is created and keeps"
-        )
+        try checkIdentity(row, isKind: field == kindField)
     }
 
-    /// Whether a value is the id in an item's key: a model may have another property that is called `id`.
-    private func isKey(_ value: PropertyListValue?, ofKind kind: String, _ row: UInt32) -> Bool {
-        value.flatMap(ItemKind.text(of:)).map { ItemKind.keys(kind, $0).contains(keyString(row)) } ?? false
+    private func checkIdentity(_ row: UInt32, isKind: Bool) throws(StoreError) {
+        guard let kind = kind(row) else { return }
+        let (name, key) = (isKind ? ItemKind.fieldName : ItemKind.idName, keyString(row))
+        let stored = isKind ? nil : declared.idField.flatMap { value(row, $0) }.flatMap(ItemKind.text(of:))
+        // A model may have another property that is called `id`.
+        if isKind || stored.map({ ItemKind.keys(kind, $0).contains(key) }) ?? false {
+            throw StoreError(
+                .readOnlyField(field: name),
+                "\(name) of the \(kind) \(key) is part of its itemKey, which it gets when it is created and keeps")
+        }
+        guard stored != nil, !hasTextKey(row),
+            let reference = declared.references.first(where: { $0.declaration.references?.kind == kind })
+        else { return }
+        throw StoreError(
+            .readOnlyField(field: name),
+            "\(name) of the \(kind) \(key) is what \(reference.declaration.name) of other items refers to: it stays as it is"
+        )
     }
 
     // MARK: References
@@ -121,20 +235,18 @@ extension ColumnStore {
     /// Whether values of a field may be arrays.
     package func holdsBoxes(_ field: ItemField) -> Bool { kindSet(field).contains(.box) }
 
-    /// The fields that refer to items of a kind, or to those of any if nil.
-    package func references(to kind: String?) -> [(field: ItemField, declaration: FieldDeclaration)] {
-        declared.references.filter { kind == nil || $0.declaration.references == kind }.map {
-            ($0.field, $0.declaration)
-        }
+    /// The fields that refer to items.
+    package var references: [(field: ItemField, declaration: FieldDeclaration)] {
+        declared.references.map { ($0.field, $0.declaration) }
     }
 
     /// The kind that a field refers to; nil for other fields.
-    package func referencedKind(_ field: ItemField) -> String? { rule(field)?.declaration.references }
+    package func referencedKind(_ field: ItemField) -> String? { rule(field)?.declaration.references?.kind }
 
     /// The item that a value of a field refers to.
     package func target(_ value: PropertyListValue, _ declaration: FieldDeclaration) -> UInt32? {
-        guard let kind = declaration.references, let id = ItemKind.text(of: value) else { return nil }
-        return row(ofKind: kind, id: id)
+        guard let kind = declaration.references?.kind, let id = ItemKind.text(of: value) else { return nil }
+        return row(ofKind: kind, id: id, in: idField)
     }
 
     /// Refuses a value that refers to no item.
@@ -143,30 +255,29 @@ extension ColumnStore {
     ///   - row: the item that gets it, which it may refer to.
     ///   - field: the field.
     ///   - value: the value.
+    ///   - old: the value before, whose ids were checked.
     /// - Throws: `invalidValue` naming the field.
     package func checkReference(
-        _ row: UInt32, _ field: ItemField, _ value: @autoclosure () -> PropertyListValue?
+        _ row: UInt32, _ field: ItemField, _ value: @autoclosure () -> PropertyListValue?,
+        replacing old: @autoclosure () -> PropertyListValue?
     ) throws(StoreError) {
         if declared.references.isEmpty { return }
-        guard let rule = rule(field), let kind = rule.declaration.references, let value = value() else { return }
-        let own = keyString(row)
-        guard let lost = dangling(value, rule.declaration, own: own) else { return }
+        guard let rule = rule(field), let kind = rule.declaration.references?.kind, let value = value() else { return }
+        let known = Set(old()?.referredIDs ?? [])
+        let lost = value.referredIDs.first { id in
+            if known.contains(id) || target(id, rule.declaration) != nil { return false }
+            return !(ItemKind.text(of: id).map { isOf(kind, row) && isID($0, of: row, in: idField) } ?? false)
+        }
+        guard let lost else { return }
         throw StoreError(
             .invalidValue(field: rule.declaration.name),
             "\(rule.declaration.name) refers to \(kind.withArticle), and there is none with the id "
                 + "\(FieldValidation.describe(lost)): create it first")
     }
 
-    /// The first id in a value that no item has; nil if each has one.
-    package func dangling(
-        _ value: PropertyListValue, _ declaration: FieldDeclaration, own: String? = nil
-    ) -> PropertyListValue? {
-        guard let kind = declaration.references else { return nil }
-        let ids = if case .array(let ids) = value { ids } else { [value] }
-        return ids.first { id in
-            if let own, let text = ItemKind.text(of: id), ItemKind.keys(kind, text).contains(own) { return false }
-            return target(id, declaration) == nil
-        }
+    /// Whether a value has an id that no item has.
+    package func isDangling(_ value: PropertyListValue, _ declaration: FieldDeclaration) -> Bool {
+        declaration.references != nil && value.referredIDs.contains { target($0, declaration) == nil }
     }
 
     /// The values at the end of a path that leads to other items: `director.name`. Nil for other paths.
@@ -189,4 +300,9 @@ extension ColumnStore {
 
     /// Compiles conditions and expressions over the items.
     var compiler: PredicateCompiler<UInt32> { PredicateCompiler(accessors: accessor, related: related) }
+}
+
+extension PropertyListValue {
+    /// The ids in a value of a field that refers to items.
+    package var referredIDs: [PropertyListValue] { if case .array(let ids) = self { ids } else { [self] } }
 }

@@ -49,6 +49,17 @@ public struct FieldDeclaration: Sendable, Hashable {
         case deny
     }
 
+    /// What the values of a field refer to.
+    public struct Reference: Sendable, Hashable {
+        /// The kind of the items.
+        public var kind: String
+        /// What becomes of an item when the one that it refers to is removed.
+        public var onDelete: DeleteRule
+
+        /// Creates a reference to items of a kind.
+        public init(_ kind: String, onDelete: DeleteRule = .deny) { (self.kind, self.onDelete) = (kind, onDelete) }
+    }
+
     /// The field's name.
     public let name: String
     /// The kind of its values.
@@ -67,10 +78,8 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var most: PropertyListValue?
     /// The value of a new item without one.
     public var initial: PropertyListValue?
-    /// The kind of the items that the values refer to, by their ids; nil for values that are none. An array has several.
-    public var references: String?
-    /// What becomes of an item when the one that it refers to is removed.
-    public var onDelete = DeleteRule.deny
+    /// The items that the values refer to, by their ids; nil for values that are none. An array has several.
+    public var references: Reference?
     /// What the field is, for people.
     public var summary: String?
 
@@ -278,15 +287,13 @@ extension FieldDeclaration {
             }
             if initial != nil, field.initial != nil { throw error("every new item has a value of it: no default") }
         }
-        if references != nil {
+        if let references {
             guard ![.real, .number, .boolean, .date, .data, .dictionary].contains(result.kind) else {
                 throw error("a reference is a string or an integer, the id of an item, or an array of them")
             }
-            if isRequired, onDelete == .nullify {
+            if isRequired, references.onDelete == .nullify {
                 throw error("a required field cannot lose its reference: not nullify")
             }
-        } else if onDelete != .deny {
-            throw error("onDelete is for a field that refers to items: references has their kind")
         }
         if isUnique, !result.kind.isOrdered { throw error("a unique field is of strings, numbers or dates") }
         if least != nil || most != nil, !result.kind.isOrdered {

@@ -108,8 +108,8 @@ extension FieldDeclaration {
         fields["default"] = initial
         fields["desc"] = summary.map { .string($0) }
         if let references {
-            fields["references"] = .string(references)
-            fields["onDelete"] = .string(onDelete.rawValue)
+            fields["references"] = .string(references.kind)
+            fields["onDelete"] = .string(references.onDelete.rawValue)
         }
         return fields
     }
@@ -152,13 +152,13 @@ extension FieldDeclaration {
             values = elements
         }
         (least, most, initial) = (fields["least"], fields["most"], fields["default"])
-        (summary, references) = (try text("desc"), try text("references"))
+        (summary, references) = (try text("desc"), try text("references").map { Reference($0) })
         if let rule = try text("onDelete") {
             guard let rule = DeleteRule(exactly: rule) else {
                 throw StoreError(
                     .newerFormat, "onDelete in the declaration of \(name) is \(rule): a newer program wrote it")
             }
-            onDelete = rule
+            references?.onDelete = rule
         }
     }
 }

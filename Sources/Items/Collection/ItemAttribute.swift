@@ -216,16 +216,19 @@ extension PredicateNode {
 
     /// The condition with its comparisons replaced. They have the field on the left.
     func replacing(
-        _ comparison: (PredicateComparison, PredicateKeyPath) -> PredicateNode
-    ) -> PredicateNode {
+        _ comparison: (PredicateComparison, PredicateKeyPath) throws(StoreError) -> PredicateNode
+    ) throws(StoreError) -> PredicateNode {
+        func replaced(_ parts: [PredicateNode]) throws(StoreError) -> [PredicateNode] {
+            try parts.map { (part) throws(StoreError) in try part.replacing(comparison) }
+        }
         switch self {
         case .constant: return self
-        case .not(let inner): return .not(inner.replacing(comparison))
-        case .and(let parts): return .and(parts.map { $0.replacing(comparison) })
-        case .or(let parts): return .or(parts.map { $0.replacing(comparison) })
+        case .not(let inner): return .not(try inner.replacing(comparison))
+        case .and(let parts): return .and(try replaced(parts))
+        case .or(let parts): return .or(try replaced(parts))
         case .comparison(let part):
             guard case .keyPath(let path) = part.left else { return self }
-            return comparison(part, path)
+            return try comparison(part, path)
         }
     }
 }

@@ -28,19 +28,24 @@ extension LocalItemCollection {
         offset: Int = 0
     ) throws(StoreError) -> [ItemEntry<Model>] {
         try check(orders.map(\.use))
-        var query = try query(condition).offset(offset)
-        for order in orders { query = sorted(query, order) }
-        if let limit { query = query.limit(limit) }
+        var query = try selection(condition)
+        for order in orders { query = try sorted(query, order) }
+        // Those that do not decode count as none: a lenient collection knows them when it has decoded them.
+        let end = limit.map { Swift.max(0, $0) } ?? .max
+        if onProblem == nil { query = query.offset(offset).limit(end) }
+        var skipped = onProblem == nil ? 0 : Swift.max(0, offset)
         let rows = try query.rows()
         var entries: [ItemEntry<Model>] = []
-        entries.reserveCapacity(rows.count)
+        entries.reserveCapacity(Swift.min(rows.count, end))
         let reader = reader()
-        for row in rows {
+        for row in rows where entries.count < end {
             reader.row = row
             do throws(ItemModelError) {
-                entries.append(ItemEntry(key: reader.key, model: try coding.model(reader)))
+                let entry = ItemEntry(key: reader.key, model: try coding.model(reader))
+                if skipped > 0 { skipped -= 1 } else { entries.append(entry) }
             } catch {
-                throw StoreError(error)
+                guard let onProblem else { throw StoreError(error) }
+                onProblem(error)
             }
         }
         return entries
@@ -118,7 +123,7 @@ extension LocalItemCollection {
         by attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> [(value: Value.Wrapped, count: Int)] {
         try check([attribute.use])
-        guard let key = key(attribute.path) else { return [] }
+        guard let key = try key(attribute.path) else { return [] }
         let groups = try query(condition).groupBy(key)
         var counts: [(value: Value.Wrapped, count: Int)] = []
         for group in groups {
@@ -137,14 +142,14 @@ extension LocalItemCollection {
     public func update(
         where condition: ItemCondition<Model>?, _ assignments: [ItemAssignment<Model>]
     ) throws(StoreError) -> Int {
-        var values: [String: PropertyListValue?] = [:]
+        var values: [ExactText: PropertyListValue?] = [:]
         try check(assignments.map(\.use))
         for assignment in assignments {
             if assignment.field == coding.key?.name { throw FieldValidation.keyIsReadOnly }
-            values[coding.field(assignment.field)] = .some(assignment.value)
+            values[ExactText(coding.field(assignment.field))] = .some(assignment.value)
         }
         return try store.change { () throws(StoreError) in
-            try query(condition).update(values)
+            try query(condition).update(exactly: values)
         }
     }
 
@@ -168,25 +173,7 @@ extension LocalItemCollection {
     ///
     /// Does not use ``ItemQuery/filter(_:)``, which refuses fields that no item has: the compiler knows the model's.
     func query(_ condition: ItemCondition<Model>?) throws(StoreError) -> ItemQuery {
-        if let problem = coding.key?.problem { throw problem }
-        var parts: [PredicateNode] = []
-        if let condition {
-            try check(condition.uses)
-            let node = condition.node.replacing(fieldComparison)
-            if case .and(let all) = node { parts = all } else { parts = [node] }
-        }
-        if store.columns.hasKinds {
-            let kind = FormatExpression.keyPath(PredicateKeyPath(ItemKind.fieldName))
-            parts.append(
-                .or([
-                    .comparison(PredicateComparison(kind, .equal, .constant(.string(coding.kind)))),
-                    .comparison(PredicateComparison(kind, .equal, .constant(.null))),
-                ]))
-        }
-        var query = store.query()
-        if let node = parts.first {
-            query = query.filter(.predicate(FormatPredicate(parts.count == 1 ? node : .and(parts))))
-        }
+        let query = try selection(condition)
         guard let onProblem else { return query }
         let problem = problem(reader())
         return query.filter(
@@ -197,45 +184,113 @@ extension LocalItemCollection {
             })
     }
 
-    /// A comparison of a property as one of its field; of the id, where it is equal, as one of the item's key.
-    private func fieldComparison(_ comparison: PredicateComparison, _ path: PredicateKeyPath) -> PredicateNode {
-        var comparison = comparison
-        comparison.left = .keyPath(PredicateKeyPath(coding.field(path.field), path.rest))
-        guard let key = coding.key, path.field == key.name, path.rest.isEmpty, comparison.options.isEmpty,
-            case .constant(let value) = comparison.right
-        else { return .comparison(comparison) }
-        let ids = if case .array(let values) = value, comparison.operation == .in { values } else { [value] }
-        let texts = ids.compactMap(ItemKind.text(of:))
-        guard texts.count == ids.count, [.equal, .notEqual, .in].contains(comparison.operation) else {
-            if key.isField, store.columns.hasKinds { return .comparison(comparison) }
-            comparison.left = .keyPath(PredicateKeyPath("itemKey"))
-            return .comparison(comparison)
+    /// The items of the kind, and those without a kind, that satisfy a condition, whether they decode or not.
+    private func selection(_ condition: ItemCondition<Model>?) throws(StoreError) -> ItemQuery {
+        if let problem = coding.key?.problem { throw problem }
+        var parts: [PredicateNode] = []
+        if let condition {
+            try check(condition.uses)
+            let node = try condition.node.replacing(fieldComparison)
+            if case .and(let all) = node { parts = all } else { parts = [node] }
         }
-        let keys = texts.flatMap { ItemKind.keys(coding.kind, $0) }.map { PropertyListValue.string($0) }
-        let among = PredicateNode.comparison(
-            PredicateComparison(.keyPath(PredicateKeyPath("itemKey")), .in, .constant(.array(keys))))
-        return comparison.operation == .notEqual ? .not(among) : among
+        return selection(parts)
     }
 
-    private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) -> ItemQuery {
+    private func selection(_ conditions: [PredicateNode]) -> ItemQuery {
+        var parts = conditions
+        if store.columns.hasKinds {
+            let kind = FormatExpression.keyPath(PredicateKeyPath(ItemKind.fieldName))
+            parts.append(
+                .or([
+                    .comparison(PredicateComparison(kind, .equal, .constant(.string(coding.kind)))),
+                    .comparison(PredicateComparison(kind, .equal, .constant(.null))),
+                ]))
+        }
+        guard let node = parts.first else { return store.query() }
+        return store.query().filter(.predicate(FormatPredicate(parts.count == 1 ? node : .and(parts))))
+    }
+
+    /// A comparison of a property as one of its field; of the id as one of the item's id, wherever that is.
+    private func fieldComparison(
+        _ comparison: PredicateComparison, _ path: PredicateKeyPath
+    ) throws(StoreError) -> PredicateNode {
+        var comparison = comparison
+        comparison.left = .keyPath(PredicateKeyPath(coding.field(path.field), path.rest))
+        guard let key = coding.key, path.field == key.name, path.rest.isEmpty else { return .comparison(comparison) }
+        if let keys = keys(comparison) {
+            let among = Self.isAmong(keys)
+            return comparison.operation == .notEqual ? .not(among) : among
+        }
+        let itemKey = FormatExpression.keyPath(PredicateKeyPath("itemKey"))
+        guard key.isField, hasIDs else {
+            comparison.left = itemKey
+            return .comparison(comparison)
+        }
+        let others = try itemsWithoutIDField()
+        if others.isEmpty { return .comparison(comparison) }
+        let predicate = FormatPredicate(.comparison(comparison))
+        let found = others.filter { row in predicate.evaluate { _ in key.value(store.columns.id(row, in: idField)) } }
+        let hasID = PredicateComparison(comparison.left, .notEqual, .constant(.null))
+        return .or([
+            .and([.comparison(hasID), .comparison(comparison)]), Self.isAmong(found.map(store.columns.keyString)),
+        ])
+    }
+
+    /// The keys of the items whose ids a comparison names: it is of one with others, whether they are equal.
+    private func keys(_ comparison: PredicateComparison) -> [String]? {
+        guard comparison.options.isEmpty, [.equal, .notEqual, .in].contains(comparison.operation),
+            case .constant(let value) = comparison.right
+        else { return nil }
+        let ids = if case .array(let values) = value, comparison.operation == .in { values } else { [value] }
+        let texts = ids.compactMap(ItemKind.text(of:))
+        guard texts.count == ids.count else { return nil }
+        return texts.flatMap { store.columns.rows(ofKind: coding.kind, id: $0, in: idField) }.map(
+            store.columns.keyString)
+    }
+
+    private static func isAmong(_ keys: [String]) -> PredicateNode {
+        .comparison(
+            PredicateComparison(
+                .keyPath(PredicateKeyPath("itemKey")), .in, .constant(.array(keys.map { .string($0) }))))
+    }
+
+    /// Whether an item may have an id that is not its key.
+    private var hasIDs: Bool { idField != nil || store.columns.existingField(named: ItemKind.fieldName) != nil }
+
+    /// The items with their ids in their keys alone, as earlier versions and scripts made them.
+    private func itemsWithoutIDField() throws(StoreError) -> [UInt32] {
+        guard let name = coding.key?.name, idField != nil else { return try selection([]).rows() }
+        let path = FormatExpression.keyPath(PredicateKeyPath(coding.field(name)))
+        return try selection([.comparison(PredicateComparison(path, .equal, .constant(.null)))]).rows()
+    }
+
+    private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) throws(StoreError) -> ItemQuery {
         // A field that no item has does not affect the order.
-        guard let key = key(order.path) else { return query }
+        guard let key = try key(order.path) else { return query }
         return query.sorted(key, descending: order.isDescending)
     }
 
-    private func key(_ path: PredicateKeyPath) -> QueryKey? {
-        let isKey = path.field == coding.key?.name && !(coding.key?.isField == true && store.columns.hasKinds)
-        guard let field = store.existingField(named: isKey ? "itemKey" : coding.field(path.field)) else { return nil }
+    private func key(_ path: PredicateKeyPath) throws(StoreError) -> QueryKey? {
+        if let key = coding.key, path.field == key.name, path.rest.isEmpty { return try self.key(ofIDs: key) }
+        guard let field = store.existingField(named: coding.field(path.field)) else { return nil }
         if path.rest.isEmpty { return .field(field) }
         let expression = FormatExpression.keyPath(path)
         return .expression(expression, text: expression.description)
+    }
+
+    private func key(ofIDs key: ItemModelCoding<Model>.Key) throws(StoreError) -> QueryKey {
+        guard key.isField, hasIDs else { return .field(store.columns.keyField) }
+        if let idField, try itemsWithoutIDField().isEmpty { return .field(idField) }
+        return .function { [columns = store.columns, idField] row in
+            idField.flatMap { columns.value(row, $0) } ?? key.value(columns.id(row, in: idField))
+        }
     }
 
     private func aggregate<Value>(
         _ name: ItemAggregate.Name, _ attribute: ItemAttribute<Model, Value>, _ condition: ItemCondition<Model>?
     ) throws(StoreError) -> PropertyListValue? {
         try check([attribute.use])
-        guard let key = key(attribute.path) else { return nil }
+        guard let key = try key(attribute.path) else { return nil }
         return try query(condition).aggregate(name, key)
     }
 

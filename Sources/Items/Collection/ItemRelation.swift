@@ -26,14 +26,15 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             try key.check(store)
             let targets = LocalItemCollection<Target>(store)
             // Each is decoded once.
-            var known: [Target.ID: Target] = [:]
+            var known: NameTable<Target> = [:]
             var values: [Value] = []
             values.reserveCapacity(sources.count)
             for source in sources {
                 var found: [Target] = []
                 for id in key.ids(source) {
-                    if known[id] == nil { known[id] = try targets.model(forKey: id) }
-                    guard let target = known[id] else { throw key.dangling(id, of: source) }
+                    let text = id.itemKey
+                    if known[text] == nil { known[text] = try targets.model(ofID: id) }
+                    guard let target = known[text] else { throw key.dangling(id, of: source) }
                     found.append(target)
                 }
                 guard let value = value(found) else { throw key.dangling(nil, of: source) }
@@ -70,14 +71,16 @@ extension ItemRelation where Value == [Target] {
         load = { (store, sources) throws(StoreError) in
             guard let foreign = relation.key else { return sources.map { _ in [] } }
             try foreign.check(store)
-            var places: [Source.ID: [Target]] = [:]
-            for source in sources { places[source.id] = [] }
+            var places: NameTable<[Target]> = [:]
+            for source in sources { places[source.id.itemKey] = [] }
             // All at once, unless few are wanted: an index or a scan of one column finds those.
             let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
             for target in try LocalItemCollection<Target>(store).fetch(where: condition) {
-                for id in foreign.ids(target) { places[id]?.append(target) }
+                // One that has an id several times is related once.
+                let ids = foreign.ids(target).map(\.itemKey)
+                for id in ids.count > 1 ? Array(NameSet(ids)) : ids { places[id]?.append(target) }
             }
-            return sources.map { places[$0.id] ?? [] }
+            return sources.map { places[$0.id.itemKey] ?? [] }
         }
     }
 
@@ -99,9 +102,7 @@ struct ForeignKey<Source: ItemModel, Target: ItemModel>: Sendable {
         ids: @escaping @Sendable (Source) -> [Target.ID], refers: @escaping @Sendable (Target) -> ItemCondition<Source>,
         among: @escaping @Sendable ([Target.ID]) -> ItemCondition<Source>?
     ) {
-        declaration = attribute.declared { declaration in
-            (declaration.references, declaration.onDelete) = (Target.itemKind, rule)
-        }
+        declaration = attribute.declared { $0.references = FieldDeclaration.Reference(Target.itemKind, onDelete: rule) }
         (problem, self.ids, self.refers, self.among) = (attribute.problem, ids, refers, among)
     }
 

@@ -65,7 +65,7 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
         /// The result, and the keys changed since the last one: taken together, so that no change is missed.
         private static func fetch(
             _ results: ItemResults, _ changes: ChangedKeys
-        ) async throws(StoreError) -> ([ItemEntry<Model>], Set<String>) {
+        ) async throws(StoreError) -> ([ItemEntry<Model>], NameSet) {
             return try await results.collection.local { (collection) throws(StoreError) in
                 let changed = changes.take()
                 return (
@@ -79,14 +79,14 @@ public struct ItemResults<Model: Codable & Sendable>: AsyncSequence, Sendable {
 
 /// Collects the keys of items that commits changed, until they are taken.
 private final class ChangedKeys: Sendable {
-    private let keys = Mutex<Set<String>>([])
+    private let keys = Mutex<NameSet>([])
 
     func add(_ commit: ItemStoreCommit) {
         let new = commit.map(\.itemKey)
-        keys.withLock { $0.formUnion(new) }
+        keys.withLock { keys in for key in new { keys.insert(key) } }
     }
 
-    func take() -> Set<String> {
+    func take() -> NameSet {
         keys.withLock { keys in
             defer { keys = [] }
             return keys
@@ -113,9 +113,9 @@ public struct ItemCollectionChanges<Model: Codable & Sendable>: Sendable {
     init(_ commit: ItemStoreCommit, _ collection: LocalItemCollection<Model>) {
         cause = commit.cause
         // An item's first and last change within the commit decide.
-        var kinds: [String: (wasThere: Bool, isThere: Bool)] = [:]
+        var kinds: NameTable<(wasThere: Bool, isThere: Bool)> = [:]
         var keys: [String] = []
-        var foreign: Set<String> = []
+        var foreign: NameSet = []
         for change in commit where change.kind != .move && change.kind != .declare {
             if kinds[change.itemKey] == nil { keys.append(change.itemKey) }
             let wasThere = kinds[change.itemKey]?.wasThere ?? (change.kind != .insert)

@@ -32,7 +32,15 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     ///
     /// - Throws: `StoreError` for an item that does not decode as a model.
     public func model(forKey key: some ItemIdentifier) throws(StoreError) -> Model? {
-        guard let row = row(key.itemKey) else { return nil }
+        try row(key.itemKey).map { (row) throws(StoreError) in try model(row) }
+    }
+
+    /// The model with an id, which is no key; nil if there is none.
+    func model(ofID id: some ItemIdentifier) throws(StoreError) -> Model? {
+        try row(ofID: id.itemKey).map { (row) throws(StoreError) in try model(row) }
+    }
+
+    private func model(_ row: UInt32) throws(StoreError) -> Model {
         let reader = reader()
         reader.row = row
         do { return try coding.model(reader) } catch { throw StoreError(error) }
@@ -44,7 +52,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: `StoreError`: `duplicateKey`, `invalidValue` naming the field, `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func insert(_ model: Model) throws(StoreError) -> String {
-        try store.change { () throws(StoreError) in try append(model) }
+        try insert(contentsOf: CollectionOfOne(model))[0]
     }
 
     /// Appends items, all or none.
@@ -55,7 +63,10 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     public func insert(contentsOf models: some Sequence<Model>) throws(StoreError) -> [String] {
         try store.change { () throws(StoreError) in
             var keys: [String] = []
-            for model in models { keys.append(try append(model)) }
+            for model in models {
+                if keys.isEmpty { try declareKind() }
+                keys.append(try append(model))
+            }
             return keys
         }
     }
@@ -66,17 +77,22 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is then unchanged.
     @discardableResult
     public func update(_ model: Model) throws(StoreError) -> Bool {
-        try update(model, forKey: ownID(of: model))
+        try update(model, in: row(ofID: ownID(of: model)))
     }
 
     /// The same for the item with a given key.
     @discardableResult
     public func update(_ model: Model, forKey key: some ItemIdentifier) throws(StoreError) -> Bool {
-        guard let row = row(key.itemKey) else { return false }
+        try update(model, in: row(key.itemKey))
+    }
+
+    private func update(_ model: Model, in row: UInt32?) throws(StoreError) -> Bool {
+        guard let row else { return false }
         let fields = try coding.fields(of: model)
         try store.change { () throws(StoreError) in
+            try declareKind()
             try declareFields(of: model, fields)
-            if let key = coding.key, key.text(model) != store.columns.id(row) {
+            if let key = coding.key, key.text(model) != store.columns.id(row, in: idField) {
                 throw StoreError(
                     .invalidValue(field: key.name),
                     "\(key.name) of the model is \(key.text(model)), and the item is \(store.columns.keyString(row)): "
@@ -103,14 +119,18 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     /// - Throws: `StoreError`: `readOnly`, `vetoed`, `inputOutput`.
     @discardableResult
     public func delete(key: some ItemIdentifier) throws(StoreError) -> Bool {
-        guard let row = row(key.itemKey) else { return false }
-        try store.change { () throws(StoreError) in try store.remove(row: row) }
-        return true
+        try delete(row(key.itemKey))
     }
 
     /// Removes the model's item.
     @discardableResult
-    public func delete(_ model: Model) throws(StoreError) -> Bool { try delete(key: ownID(of: model)) }
+    public func delete(_ model: Model) throws(StoreError) -> Bool { try delete(row(ofID: ownID(of: model))) }
+
+    private func delete(_ row: UInt32?) throws(StoreError) -> Bool {
+        guard let row else { return false }
+        try store.change { () throws(StoreError) in try store.remove(row: row) }
+        return true
+    }
 
     // MARK: Pictures and other bytes
 
@@ -166,7 +186,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         try declareFields(of: model, fields)
         let draft = try store.beginItem()
         do throws(StoreError) {
-            if let key = coding.key { try draft.set(.string(newKey(key.text(model))), forField: "itemKey") }
+            if let key = try newKey(of: model) { try draft.set(.string(key), forField: "itemKey") }
             for case (let name, let value?) in fields { try draft.set(value, forField: name) }
             let item = try store.insertReference(draft, keepsKey: true)
             return store.columns.keyString(item.row)
@@ -176,22 +196,21 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         }
     }
 
-    /// The key of a new item with an id. The kind precedes a UUID, too, if it is that of another kind's item.
-    private func newKey(_ id: String) throws(StoreError) -> String {
-        if let problem = coding.key?.problem { throw problem }
-        for key in ItemKind.keys(coding.kind, id) {
-            if let row = row(exactly: key), store.columns.isOf(coding.kind, row) { return key }
-        }
-        let key = ItemKind.key(coding.kind, id)
-        return row(exactly: key) == nil ? key : "\(coding.kind):\(id)"
+    /// The key of a new item; nil for one that keeps the UUID that it has.
+    private func newKey(of model: Model) throws(StoreError) -> String? {
+        guard let key = coding.key else { return nil }
+        if let problem = key.problem { throw problem }
+        let id = key.text(model)
+        try store.columns.checkNewID(coding.kind, id, in: idField)
+        let newKey = store.columns.newKey(coding.kind, id)
+        // An item whose id is in its key alone can have no other key.
+        return newKey ?? (key.isField ? nil : ItemKind.key(coding.kind, id))
     }
 
-    /// Declares that items have kinds, and what the model declares; and the fields of a model about which nothing is
-    /// declared, if the collection does so.
+    /// Declares the fields of a model about which nothing is declared, if the collection does so.
     private func declareFields(
         of model: Model, _ fields: [(name: String, value: PropertyListValue?)]
     ) throws(StoreError) {
-        try declareKind()
         guard coding.declares, fields.contains(where: { coding.isUndeclared($0.name, store.columns) }) else { return }
         let missing = try coding.declarations(of: model, missingIn: store.columns)
         if !missing.isEmpty { try StoreError.answering { try store.declare(missing) } }
@@ -204,8 +223,9 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
             let field = columns.existingField(named: declaration.name)
             return field.flatMap(columns.declaration(of:)) != declaration
         }
-        if !columns.hasKinds, store.replica.remote?.declaringDenial == nil {
-            if let field = columns.existingField(named: ItemKind.fieldName), columns.isInUse(field) {
+        let field = columns.existingField(named: ItemKind.fieldName)
+        if field.flatMap(columns.declaration(of:))?.kind != .string, store.replica.remote?.declaringDenial == nil {
+            if !columns.hasKinds, let field, columns.isInUse(field) {
                 throw StoreError(
                     .unfittingItems(field: ItemKind.fieldName),
                     "items have a field itemKind of their own, which a store with models has for their kinds: give it "
@@ -226,12 +246,19 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         return key.text(model)
     }
 
-    /// The row of the kind's item with an id, or with a key.
-    func row(_ id: String) -> UInt32? { store.columns.row(ofKind: coding.kind, id: id) }
+    /// The field with the ids; nil for models whose ids are in the items' keys alone.
+    var idField: ItemField? {
+        guard let key = coding.key, key.isField else { return nil }
+        return store.columns.existingField(named: coding.field(key.name))
+    }
 
-    private func row(exactly key: String) -> UInt32? {
-        var key = key
-        return key.withUTF8 { store.columns.row(forKey: $0) }
+    /// The row of the kind's item with an id.
+    func row(ofID id: String) -> UInt32? { store.columns.row(ofKind: coding.kind, id: id, in: idField) }
+
+    /// The row of the kind's item with an id, or else with a key.
+    func row(_ id: String) -> UInt32? {
+        if let row = row(ofID: id) { return row }
+        return store.columns.row(ofKey: id).flatMap { store.columns.isOf(coding.kind, $0) ? $0 : nil }
     }
 
     func reader() -> ItemRowReader { ItemRowReader(store.columns, coding) }

@@ -185,9 +185,9 @@ extension ItemQuery {
     @discardableResult
     public func remove() throws(StoreError) -> Int {
         try StoreError.answering {
-            try changeEach { row in
-                try store.remove(row: row)
-                return true
+            try store.columns.pinningRows {
+                // A condition that is a function may have removed items.
+                try store.remove(rows: try rows().filter(store.columns.isLive))
             }
         }
     }

@@ -67,13 +67,12 @@ struct SQLChanges {
         guard let shape else { return 0 }
         return try store.performBulkChange {
             var count = 0
+            var removed: [UInt32] = []
             for change in changes {
                 if Interruption.isDueAtStep { throw WorkStopped() }
                 switch change.kind {
                 case .insert: count += try insert(change, shape, store) ? 1 : 0
-                case .remove(let row):
-                    try store.remove(row: Self.row(row))
-                    count += 1
+                case .remove(let row): removed.append(try Self.row(row))
                 case .update(let number):
                     let row = try Self.row(number)
                     for (column, value) in change.values {
@@ -83,7 +82,7 @@ struct SQLChanges {
                     count += 1
                 }
             }
-            return count
+            return removed.isEmpty ? count : count + (try store.remove(rows: removed))
         }
     }
 

@@ -80,7 +80,7 @@ extension ItemStore {
             {
                 isUnfit = true
             }
-            if let value = wanted ?? nil, columns.dangling(value, declaration) != nil { isUnfit = true }
+            if let value = wanted ?? nil, columns.isDangling(value, declaration) { isUnfit = true }
             guard isUnfit else { continue }
             misfits.count += 1
             if misfits.count <= 3 {
@@ -189,7 +189,9 @@ extension FieldDeclaration {
         if !values.isEmpty { parts.append("one of \(values.map(FieldValidation.describe).joined(separator: ", "))") }
         if let least { parts.append("at least \(FieldValidation.describe(least))") }
         if let most { parts.append("at most \(FieldValidation.describe(most))") }
-        if let references { parts.append("refers to \(references.withArticle), on delete \(onDelete.rawValue)") }
+        if let references {
+            parts.append("refers to \(references.kind.withArticle), on delete \(references.onDelete.rawValue)")
+        }
         if let initial { parts.append("default \(FieldValidation.describe(initial))") }
         return parts
     }

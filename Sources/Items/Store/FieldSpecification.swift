@@ -58,12 +58,15 @@ extension FieldDeclaration {
         }
         (isUnique, isRequired) = (try flag("unique"), try flag("required"))
         if let pattern = try text("format") { format = Format(pattern) }
-        (summary, references) = (try text("desc"), try text("references"))
+        (summary, references) = (try text("desc"), try text("references").map { Reference($0) })
         if let rule = try text("onDelete") {
             guard let known = DeleteRule(exactly: rule) else {
                 throw error("onDelete is \(DeleteRule.allCases.map(\.rawValue).joined(separator: ", ")), not \(rule)")
             }
-            onDelete = known
+            if references == nil {
+                throw error("onDelete is for a field that refers to items: references has their kind")
+            }
+            references?.onDelete = known
         }
         (least, most, initial) = (fields["least"], fields["most"], fields["default"])
         switch fields["oneOf"] {

@@ -260,7 +260,12 @@ extension ItemStore {
         }
         if isReadOnly { throw readOnlyError }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        if columns.hasDeclarations { try checkDeclared(row, field, cell) }
+        if columns.hasDeclarations {
+            do throws(StoreError) { try checkDeclared(row, field, cell) } catch {
+                columns.discard(cell, of: field)
+                throw error
+            }
+        }
         if !publisher.isWatched { return change(row, field, cell, amount) }
         keepLatestCommit()
         if publisher.observers.isEmpty { return change(row, field, cell, amount) }
@@ -272,7 +277,7 @@ extension ItemStore {
     private func checkDeclared(_ row: UInt32, _ field: ItemField, _ cell: Cell) throws(StoreError) {
         try columns.checkUnique(row, field, cell)
         try columns.checkIdentity(row, field)
-        try columns.checkReference(row, field, columns.value(cell))
+        try columns.checkReference(row, field, columns.value(cell), replacing: columns.value(row, field))
     }
 
     @inline(__always)
@@ -289,18 +294,26 @@ extension ItemStore {
         let old = columns.value(row, field)
         let wanted = columns.value(cell)
         var new = wanted
-        try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
-        guard columns.isLive(row) else { throw .itemWasRemoved }
         var cell = cell
-        if new != wanted {
+        // A value that an observer has chosen is assigned.
+        var amount = amount
+        do throws(StoreError) {
+            try askObservers { try $0.itemStore(self, willUpdate: item, field: name, old: old, new: &new) }
+            guard columns.isLive(row) else { throw .itemWasRemoved }
+            if new != wanted {
+                amount = nil
+                columns.discard(cell, of: field)
+                cell = .absent
+                new = try columns.checked(new, for: field)
+                cell = new.map { columns.cell($0, for: field) } ?? .absent
+                if columns.hasDeclarations { try checkDeclared(row, field, cell) }
+            }
+        } catch {
             columns.discard(cell, of: field)
-            new = try columns.checked(new, for: field)
-            cell = new.map { columns.cell($0, for: field) } ?? .absent
-            if columns.hasDeclarations { try checkDeclared(row, field, cell) }
+            throw error
         }
         if columns.areEqual(columns.cell(row, field), cell) { return columns.discard(cell, of: field) }
-        // A value that an observer has chosen is assigned.
-        change(row, field, cell, new == wanted ? amount : nil)
+        change(row, field, cell, amount)
         if publisher.collect({ $0.updated += 1 }) { return }
         for observer in publisher.observers {
             observer.itemStore(self, didUpdate: item, field: name, old: old, new: new)

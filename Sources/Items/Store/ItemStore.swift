@@ -331,21 +331,47 @@ extension ItemStore {
                     .itemRemoved, "item \(place + 1) of \(items.count) is given twice: nothing was removed")
             }
         }
+        try StoreError.answering { _ = try remove(rows: items.map(\.row)) }
+    }
+
+    func remove(row: UInt32) throws(StoreError) {
+        guard columns.hasReferences else { return try takeOut(row: row) }
+        try StoreError.answering { _ = try remove(atOnce: [row]) }
+    }
+
+    /// Removes items, all or none. Observers are notified once.
+    ///
+    /// - Returns: the number of them that were there until then: an observer may have removed one.
+    /// - Throws: as ``removeItem(_:)``; `WorkStopped`.
+    func remove(rows: [UInt32]) throws -> Int {
         beginBulkChange()
         defer { endBulkChange() }
+        return try remove(atOnce: rows)
+    }
+
+    private func remove(atOnce rows: [UInt32]) throws -> Int {
+        if isReadOnly { throw readOnlyError }
+        for row in rows where !columns.isLive(row) { throw StoreError.itemWasRemoved }
+        let consequences = columns.hasReferences ? try consequences(ofRemoving: rows) : RemovalConsequences()
+        if rows.count == 1, consequences.isEmpty {
+            try takeOut(row: rows[0])
+            return 1
+        }
         openSavepoint()
-        do throws(StoreError) {
-            for item in items { try remove(row: item.row) }
+        do {
+            try carryOut(consequences)
+            var count = 0
+            for row in rows where columns.isLive(row) {
+                if Interruption.isDue { throw WorkStopped() }
+                try takeOut(row: row)
+                count += 1
+            }
+            closeSavepoint()
+            return count
         } catch {
             rollBackSavepoint()
             throw error
         }
-        closeSavepoint()
-    }
-
-    func remove(row: UInt32) throws(StoreError) {
-        if columns.hasReferences, columns.isLive(row), !isReadOnly { return try removeWithRules(row: row) }
-        try takeOut(row: row)
     }
 
     /// Removes an item, whatever refers to it.

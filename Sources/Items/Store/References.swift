@@ -20,12 +20,12 @@ extension ItemStore {
     package func related(_ item: Item, _ name: String) throws(StoreError) -> Related? {
         guard columns.hasReferences, let field = columns.existingField(named: name),
             let declaration = columns.declaration(of: field), declaration.references != nil,
-            let value = try item.value(for: field), columns.dangling(value, declaration) == nil
+            let value = try item.value(for: field)
         else { return nil }
-        guard case .array(let ids) = value else {
-            return columns.target(value, declaration).map { .one(self.item(row: $0)) }
-        }
-        return .many(ids.compactMap { columns.target($0, declaration).map(self.item(row:)) })
+        let targets = value.referredIDs.compactMap { columns.target($0, declaration) }
+        if targets.count < value.referredIDs.count { return nil }
+        if case .array = value { return .many(targets.map(self.item(row:))) }
+        return targets.first.map { .one(self.item(row: $0)) }
     }
 
     /// The value that refers to an item, for a field declared to refer to items of its kind.
@@ -34,7 +34,7 @@ extension ItemStore {
     package func reference(to item: Item, inField name: String) throws(StoreError) -> PropertyListValue {
         let row = try row(item.reference)
         let declaration = columns.existingField(named: name).flatMap(columns.declaration(of:))
-        guard let declaration, let kind = declaration.references else {
+        guard let declaration, let kind = declaration.references?.kind else {
             throw StoreError(
                 .invalidValue(field: name),
                 "\(name) refers to no items: declare its references, the kind of those that it refers to")
@@ -44,118 +44,123 @@ extension ItemStore {
             throw StoreError(
                 .invalidValue(field: name), "\(name) refers to \(kind.withArticle), and \(columns.label(row)) \(own)")
         }
-        let id = columns.id(row)
+        let id = columns.id(row, in: columns.idField)
         // As the item itself has it, and as others refer to it.
-        if declaration.kind == .integer { return Int64(id).map { .integer($0) } ?? .string(id) }
-        let own = columns.existingField(named: "id").flatMap { columns.value(row, $0) }
-        return own.flatMap { ItemKind.text(of: $0) == id ? $0 : nil } ?? .string(id)
+        let own = columns.idField.flatMap { columns.value(row, $0) }.flatMap { ItemKind.text(of: $0) == id ? $0 : nil }
+        let value = declaration.kind == .integer ? ItemKind.number(of: id) : own
+        return value ?? .string(id)
     }
 
     // MARK: Removing
 
-    /// Removes an item, and does with those that refer to it what is declared.
+    /// What the removal of items changes, all at once: none of them keeps another one.
     ///
-    /// - Throws: `referenced`; as ``removeItem(_:)``. Nothing is then changed.
-    func removeWithRules(row: UInt32) throws(StoreError) {
-        let removal = try removal(of: row)
-        if removal.rows.count == 1, removal.losses.isEmpty { return try takeOut(row: row) }
-        openSavepoint()
-        do throws(StoreError) {
-            for loss in removal.losses where columns.isLive(loss.row) { try lose(loss) }
-            // Those that refer to others first.
-            for row in removal.rows.reversed() where columns.isLive(row) { try takeOut(row: row) }
-        } catch {
-            rollBackSavepoint()
-            throw error
-        }
-        closeSavepoint()
-    }
-
-    private struct Removal {
-        /// The item, and those removed with it, in the order in which they were found.
-        var rows: [UInt32]
-        /// The references that other items lose.
-        var losses: [Loss] = []
-    }
-
-    private struct Loss {
-        let row: UInt32
-        let field: ItemField
-        let ids: [PropertyListValue]
-    }
-
-    /// What the removal of an item changes. Found without recursion: a chain of items may be long.
-    private func removal(of row: UInt32) throws(StoreError) -> Removal {
-        var removal = Removal(rows: [row])
-        var seen: Set<UInt32> = [row]
+    /// Found wave by wave: the items that refer to the given ones, those that refer to these, and so on. Each wave is one
+    /// search in each field that refers to items, and a chain of items may be long.
+    ///
+    /// - Throws: `referenced` for one that another item refers to, and has to.
+    func consequences(ofRemoving rows: [UInt32]) throws(StoreError) -> RemovalConsequences {
+        var result = RemovalConsequences(removed: Set(rows))
         var denials: [(row: UInt32, field: String, target: UInt32)] = []
-        var next = 0
-        while next < removal.rows.count {
-            let target = removal.rows[next]
-            next += 1
-            let ids = ids(of: target)
-            for (field, declaration) in columns.references(to: columns.kind(target)) {
-                for row in try rows(referringBy: declaration, to: ids) {
-                    guard let value = columns.value(row, field), !Self.parts(of: value).isDisjoint(with: ids),
-                        Self.parts(of: value).contains(where: { columns.target($0, declaration) == target })
-                    else { continue }
-                    switch declaration.onDelete {
-                    case .cascade: if seen.insert(row).inserted { removal.rows.append(row) }
-                    case .nullify: removal.losses.append(Loss(row: row, field: field, ids: ids))
-                    case .deny: denials.append((row, declaration.name, target))
+        var wave = rows
+        while !wave.isEmpty {
+            var next: [UInt32] = []
+            for (field, declaration) in columns.references {
+                let targets = targets(among: wave, of: declaration)
+                if targets.isEmpty { continue }
+                for row in try self.rows(referringBy: declaration, field, to: targets) {
+                    switch declaration.references?.onDelete ?? .deny {
+                    case .cascade: if result.removed.insert(row).inserted { next.append(row) }
+                    case .nullify: result.losses.append((row, field, declaration))
+                    case .deny:
+                        let value = columns.value(row, field)?.referredIDs.first { targets[$0] != nil }
+                        if let target = value.flatMap({ targets[$0] }) {
+                            denials.append((row, declaration.name, target))
+                        }
                     }
                 }
             }
+            result.further += next
+            wave = next
         }
-        if let denial = denials.first(where: { !seen.contains($0.row) }) {
-            let count = denials.count { !seen.contains($0.row) }
+        let open = denials.filter { !result.removed.contains($0.row) }
+        if let denial = open.first {
             throw StoreError(
                 .referenced(field: denial.field),
                 "\(columns.label(denial.target)) is the \(denial.field) of \(columns.label(denial.row))"
-                    + (count > 1 ? " and of \((count - 1).counted("other item"))" : "") + ": it is not removed")
+                    + (open.count > 1 ? " and of \((open.count - 1).counted("other item"))" : "")
+                    + ": it is not removed")
         }
-        removal.losses.removeAll { seen.contains($0.row) }
-        return removal
+        result.losses.removeAll { result.removed.contains($0.row) }
+        return result
     }
 
-    private func lose(_ loss: Loss) throws(StoreError) {
-        guard case .array(let ids)? = columns.value(loss.row, loss.field) else {
-            return try set(loss.row, loss.field, nil)
+    /// Makes the changes, apart from the removal of the items that it is about.
+    func carryOut(_ consequences: RemovalConsequences) throws {
+        for (row, field, declaration) in consequences.losses where columns.isLive(row) {
+            if Interruption.isDue { throw WorkStopped() }
+            func isLost(_ id: PropertyListValue) -> Bool {
+                columns.target(id, declaration).map(consequences.removed.contains) ?? false
+            }
+            switch columns.value(row, field) {
+            case .array(let ids)?: try set(row, field, .array(ids.filter { !isLost($0) }))
+            case let id?: if isLost(id) { try set(row, field, nil) }
+            case nil: continue
+            }
         }
-        try set(loss.row, loss.field, .array(ids.filter { !loss.ids.contains($0) }))
+        // Those that refer to others first.
+        for row in consequences.further.reversed() where columns.isLive(row) {
+            if Interruption.isDue { throw WorkStopped() }
+            try takeOut(row: row)
+        }
     }
 
-    /// The values that refer to an item.
-    private func ids(of row: UInt32) -> [PropertyListValue] {
-        let id = columns.id(row)
-        guard let number = Int64(id), String(number) == id else { return [.string(id)] }
-        return [.string(id), .integer(number)]
+    /// The values of a field that refer to items, each with its item.
+    private func targets(among rows: [UInt32], of declaration: FieldDeclaration) -> [PropertyListValue: UInt32] {
+        guard let kind = declaration.references?.kind else { return [:] }
+        var targets: [PropertyListValue: UInt32] = [:]
+        for row in rows where columns.isOf(kind, row) {
+            for value in columns.ids(row).flatMap(ItemKind.values) where columns.target(value, declaration) == row {
+                targets[value] = row
+            }
+        }
+        return targets
     }
 
-    private static func parts(of value: PropertyListValue) -> Set<PropertyListValue> {
-        if case .array(let ids) = value { Set(ids) } else { [value] }
-    }
-
-    /// The items that have one of some ids in a field: from its index, or by a scan of its column.
+    /// The items that have one of some values in a field: from its index, or by one scan of its column.
     private func rows(
-        referringBy declaration: FieldDeclaration, to ids: [PropertyListValue]
+        referringBy declaration: FieldDeclaration, _ field: ItemField, to targets: [PropertyListValue: UInt32]
     ) throws(StoreError) -> [UInt32] {
-        let field = columns.field(named: declaration.name)
         // Of values of one kind the index finds those that are equal; others would be reported as left out.
         let isText = declaration.kind == .string
         guard isText || declaration.kind == .integer, !columns.holdsBoxes(field), columns.kindSet(field).isPlain else {
             let condition = ItemQuery.Condition.function { [columns] row in
-                columns.value(row, field).map { !Self.parts(of: $0).isDisjoint(with: ids) } ?? false
+                columns.value(row, field)?.referredIDs.contains { targets[$0] != nil } ?? false
             }
             return try query().filter(condition).rows()
         }
         _ = columns.createIndex(field, lazily: true)
-        let path = FormatExpression.keyPath(PredicateKeyPath(declaration.name))
-        var rows: [UInt32] = []
-        for value in ids where isText == { if case .string = value { true } else { false } }() {
-            let comparison = PredicateComparison(path, .equal, .constant(value))
-            rows += try query().filter(.predicate(FormatPredicate(.comparison(comparison)))).rows()
+        let values = targets.keys.filter {
+            switch $0 {
+            case .string: isText
+            case .integer: !isText
+            default: false
+            }
         }
-        return rows
+        let isIn = PredicateComparison(
+            .keyPath(PredicateKeyPath(declaration.name)), .in, .constant(.array(values)))
+        return try query().filter(.predicate(FormatPredicate(.comparison(isIn)))).rows()
     }
+}
+
+/// What the removal of items brings about.
+struct RemovalConsequences {
+    /// The items, and those that are removed with them.
+    var removed: Set<UInt32> = []
+    /// The latter, in the order in which they were found.
+    var further: [UInt32] = []
+    /// The references that other items lose.
+    var losses: [(row: UInt32, field: ItemField, declaration: FieldDeclaration)] = []
+
+    var isEmpty: Bool { further.isEmpty && losses.isEmpty }
 }

@@ -116,6 +116,60 @@ struct ItemRelationTests {
         #expect(try await pets.fetch(including: Pet.children, where: Pet.name == "7").first?.1.map(\.name) == ["8"])
     }
 
+    @Test("what goes with an item of a bulk removal is removed once, by objects, by a query and by SQL, in any order")
+    func bulk() async throws {
+        let grown = Pet(name: "grown")
+        let all = [grown, Pet(name: "young", mother: grown.id), Pet(name: "free", owner: 3, cage: "B")]
+        try await pets.insert(contentsOf: all)
+        let keys = all.map(\.id.uuidString) + ["Cage:B"]
+        try await database.withStore { store in
+            try store.item(forKey: "Cage:B").map { try $0.setValue(.array([.integer(3)]), forField: "keepers") }
+            try store.query(FormatPredicate(format: "name == 'Kit'")).remove()
+            for keys in [keys, keys.reversed()] {
+                try store.commit()
+                let before = store.count
+                try store.removeItems(try keys.map { try #require(store.item(forKey: $0)) })
+                #expect(store.count == before - 4)
+                try store.undo()
+                let condition = try FormatPredicate(
+                    format: "itemKey IN { \(keys.map { "'\($0)'" }.joined(separator: ", ")) }")
+                #expect(try store.query(condition).remove() == 4)
+                try store.undo()
+                let sql = try SQLFixture(store)
+                let listed = keys.map { "'\($0)'" }.joined(separator: ", ")
+                #expect(try sql.run("delete from items where itemKey in (\(listed))") == 4)
+                try store.undo()
+                #expect(store.count == before)
+            }
+            // One that is kept by an item that is not removed with it keeps all.
+            let before = store.count
+            let cage = try #require(store.item(forKey: "Cage:B"))
+            #expect(throws: StoreError.self) {
+                try store.removeItems([try #require(store.item(forKey: grown.id.uuidString)), cage])
+            }
+            #expect(store.count == before)
+        }
+    }
+
+    @Test("an array of references loses all removed items at once; only new ids of it are checked")
+    func arrays() async throws {
+        let many = (10..<600).map { Owner(id: $0) }
+        try await owners.insert(contentsOf: many)
+        try await cages.insert(contentsOf: (0..<50).map { Cage(id: "c\($0)", keepers: [3] + many.map(\.id)) })
+        #expect(try await owners.delete(where: Owner.name == "") == 590)
+        #expect(try await cages.fetch().map(\.keepers).dropFirst(2).allSatisfy { $0 == [3] })
+        try await database.withStore { store in
+            // As another host brings it.
+            try store.apply([.update("Cage:A", "keepers", to: .array([.integer(99), .integer(1)]))])
+            let cage = try #require(store.item(forKey: "Cage:A"))
+            try cage.setValue(.array([.integer(2), .integer(99)]), forField: "keepers")
+            do throws(StoreError) {
+                try cage.setValue(.array([.integer(99), .integer(98)]), forField: "keepers")
+                Issue.record("a reference to nothing was added")
+            } catch { #expect(error.message.contains("none with the id 98")) }
+        }
+    }
+
     @Test("an id that no item has is refused, in a model and in whatever a script sets; before a declaration, too")
     func dangling() async throws {
         await #expect(throws: StoreError.self) { try await pets.insert(Pet(name: "x", owner: 9)) }
@@ -169,7 +223,7 @@ struct ItemRelationTests {
         }
         let store = try ItemStore.open(ArchivePersistence(folder: folder.path))
         let declaration = try #require(store.declaredFields.first { $0.name == "owner" })
-        #expect(declaration.references == "Owner" && declaration.onDelete == .nullify)
+        #expect(declaration.references == FieldDeclaration.Reference("Owner", onDelete: .nullify))
         try store.item(forKey: "Owner:1")?.remove()
         #expect(try LocalItemCollection<Pet>(store).fetch().map(\.owner) == [nil])
     }

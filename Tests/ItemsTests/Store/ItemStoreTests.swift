@@ -80,6 +80,21 @@ struct ItemStoreTests {
         #expect(store.rowCount < 10)
     }
 
+    @Test("a refused value is no part of the store's memory")
+    func refusedValues() throws {
+        var sku = FieldDeclaration("sku", .string)
+        sku.isUnique = true
+        try store.declare([sku])
+        let text = PropertyListValue.string(String(repeating: "x", count: 20_000))
+        try store.createItem(ItemFields(custom: ["sku": text]))
+        let other = try store.createItem(ItemFields(custom: ["sku": .string("y")]))
+        try store.commit()
+        for _ in 0..<300 { #expect(throws: StoreError.self) { try other.setValue(text, forField: "sku") } }
+        try other.setName("z")
+        try store.commit()
+        #expect(store.textBytes < 4_000_000)
+    }
+
     @Test func theHeapIsCompacted() throws {
         store.history.commits = 2
         let item = try store.createItem(ItemFields(custom: ["tags": .array([.string("kept")])]))

@@ -10,7 +10,8 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         /// Why the property has no name; nil if it has one.
         let problem: StoreError?
         let text: @Sendable (Model) -> String
-        let isKey: @Sendable (String) -> Bool
+        /// The value of the property for an id; nil for the id of no model.
+        let value: @Sendable (_ id: String) -> PropertyListValue?
         /// Whether the key is a field as well, to be compared and sorted like others: a UUID is equal or not.
         let isField: Bool
 
@@ -18,7 +19,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
             let property = attribute.property
             (name, problem) = (attribute.name, attribute.problem)
             text = { $0[keyPath: property].itemKey }
-            isKey = { ID(itemKey: $0) != nil }
+            value = { ID(itemKey: $0)?.fieldValue }
             isField = ID.self != UUID.self
         }
 
@@ -26,7 +27,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         init<ID: LosslessStringConvertible & Sendable>(name: String, _ property: any KeyPath<Model, ID> & Sendable) {
             (self.name, problem, isField) = (name, nil, true)
             text = { $0[keyPath: property].description }
-            isKey = { ID($0) != nil }
+            value = { ID($0).map { .string($0.description) } }
         }
     }
 
@@ -100,10 +101,12 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
     func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
         let itemKey = reader.key
         if let key {
-            guard key.isKey(reader.id) else {
+            let id = reader.id
+            guard key.value(id) != nil else {
                 throw ItemModelError(itemKey: itemKey, field: key.name, message: "the item's key is of another form")
             }
-            if key.isField, let stored = reader.storedID, ItemKind.text(of: stored) != reader.id {
+            // An id may be coded in another form than its text.
+            if key.isField, let stored = reader.storedID, let text = ItemKind.text(of: stored), text != id {
                 throw ItemModelError(
                     itemKey: itemKey, field: key.name,
                     message: "\(FieldValidation.describe(stored)) is not the id in the item's key")

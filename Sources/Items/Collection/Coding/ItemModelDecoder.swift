@@ -96,9 +96,10 @@ enum ModelSource {
 /// Reads the fields of successive items by field number.
 final class ItemRowReader {
     private let columns: ColumnStore
-    private let kind: String
     /// The property with the item's id; nil for none.
     private let keyName: String?
+    /// Its value for an id.
+    private let keyValue: (String) -> PropertyListValue?
     /// Whether the id is a field as well.
     private let keyIsField: Bool
     /// The names of fields for properties.
@@ -109,27 +110,32 @@ final class ItemRowReader {
     }
     /// The item's key.
     private(set) var key = ""
-    /// The id in the key.
-    var id: String { ItemKind.id(kind, inKey: key) }
+    /// The item's id within its kind.
+    var id: String { columns.id(row, in: keyIsField ? keyName.flatMap(field(named:)) : nil) }
     /// The id in the field of its property; nil for an item without.
     var storedID: PropertyListValue? { keyName.flatMap(field) }
 
     init<Model>(_ columns: ColumnStore, _ coding: ItemModelCoding<Model>) {
-        (self.columns, kind, fieldName) = (columns, coding.kind, coding.field)
+        (self.columns, fieldName) = (columns, coding.field)
         (keyName, keyIsField) = (coding.key?.name, coding.key?.isField ?? false)
+        keyValue = coding.key?.value ?? { .string($0) }
     }
 
     func value(_ name: String) -> PropertyListValue? {
         guard name == keyName else { return field(name) }
         // The field has the id as its type has it; an item from before there were kinds has it in its key alone.
-        return (keyIsField ? field(name) : nil) ?? .string(id)
+        return (keyIsField ? field(name) : nil) ?? keyValue(id)
     }
 
     private func field(_ property: String) -> PropertyListValue? {
-        if let field = fields[ExactText(property)] { return columns.value(row, field) }
-        guard let field = columns.existingField(named: fieldName(property)) else { return nil }
-        fields[ExactText(property)] = field
-        return columns.value(row, field)
+        field(named: property).flatMap { columns.value(row, $0) }
+    }
+
+    private func field(named property: String) -> ItemField? {
+        if let field = fields[ExactText(property)] { return field }
+        let field = columns.existingField(named: fieldName(property))
+        if let field { fields[ExactText(property)] = field }
+        return field
     }
 
     var names: [String] {
