@@ -99,6 +99,7 @@ extension ColumnStore {
     /// - Parameters:
     ///   - row: the item.
     ///   - field: the field with ids; nil for items that have them in their keys alone.
+    /// - Returns: the id; the key of an item without one.
     package func id(_ row: UInt32, in field: ItemField?) -> String {
         let key = keyString(row)
         let stored = field.flatMap { value(row, $0) }.flatMap(ItemKind.text(of:))

@@ -226,10 +226,10 @@ extension LocalItemCollection {
             comparison.left = itemKey
             return .comparison(comparison)
         }
-        let others = try itemsWithoutIDField()
-        if others.isEmpty { return .comparison(comparison) }
+        let rows = try itemsWithoutIDField()
+        if rows.isEmpty { return .comparison(comparison) }
         let predicate = FormatPredicate(.comparison(comparison))
-        let found = others.filter { row in predicate.evaluate { _ in key.value(store.columns.id(row, in: idField)) } }
+        let found = rows.filter { row in predicate.evaluate { _ in key.value(store.columns.id(row, in: idField)) } }
         let hasID = PredicateComparison(comparison.left, .notEqual, .constant(.null))
         return .or([
             .and([.comparison(hasID), .comparison(comparison)]), Self.isAmong(found.map(store.columns.keyString)),
