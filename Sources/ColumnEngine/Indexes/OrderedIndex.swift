@@ -329,25 +329,25 @@ extension ColumnStore {
             Unmanaged.passUnretained(indexes[place])._withUnsafeGuaranteedRef { $0.rowCame(row) }
         }
         for rule in declared.unique { rule.index?.rowCame(row) }
-        for index in identities { index.rowCame(row) }
+        for index in declared.identities { index.rowCame(row) }
     }
 
     @inline(__always)
     func rowGoes(_ row: UInt32) {
         for index in indexes { index.rowGoes(row) }
         for rule in declared.unique { rule.index?.rowGoes(row) }
-        for index in identities { index.rowGoes(row) }
+        for index in declared.identities { index.rowGoes(row) }
     }
 
     /// Sets a field of an item that is in the store.
     @inline(__always)
     func setStored(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
-        if declared.unique.isEmpty, identities.isEmpty { return setIndexed(row, field, cell) }
+        if declared.unique.isEmpty, declared.identities.isEmpty { return setIndexed(row, field, cell) }
         setHashed(row, field, cell)
     }
 
     private func setHashed(_ row: UInt32, _ field: ItemField, _ cell: Cell) {
-        let (unique, identity) = (rule(field)?.index, identities.first { $0.field == field })
+        let (unique, identity) = (rule(field)?.index, declared.identities.first { $0.field == field })
         unique?.rowGoes(row)
         identity?.rowGoes(row)
         setIndexed(row, field, cell)
@@ -356,7 +356,7 @@ extension ColumnStore {
     }
 
     /// Whether an index has the items' values.
-    var isIndexed: Bool { !indexes.isEmpty || !declared.unique.isEmpty || !identities.isEmpty }
+    var isIndexed: Bool { !indexes.isEmpty || !declared.unique.isEmpty || !declared.identities.isEmpty }
 
     @inline(__always)
     private func setIndexed(_ row: UInt32, _ field: ItemField, _ cell: Cell) {

@@ -337,7 +337,7 @@ package struct ItemDraft {
 
     /// Discards the draft; an `Item` that an observer kept of it counts as removed.
     package func discard() {
-        if !store.draftsWithKey.isEmpty { store.draftsWithKey.remove(row) }
+        store.declared.forgetKey(of: row)
         store.rowDied(row)
     }
 
@@ -363,6 +363,6 @@ package struct ItemDraft {
 
     /// Remembers it where a draft without a key gets one of its kind and id.
     private func wasGivenKey() {
-        if store.hasKinds { store.draftsWithKey.insert(row) }
+        store.declared.noteKey(of: row)
     }
 }

@@ -10,7 +10,7 @@ extension ColumnStore {
         index.insert(row, hash: hash)
         table.states[row] = ItemTable.State.live.rawValue
         if isIndexed { rowCame(row) }
-        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
+        declared.forgetKey(of: row)
         log.didChange()
         log.recordAppended(row, at: position)
     }
@@ -64,7 +64,7 @@ extension ColumnStore {
         index.insert(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.live.rawValue
         rowCame(row)
-        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
+        declared.forgetKey(of: row)
         log.didChange()
     }
 

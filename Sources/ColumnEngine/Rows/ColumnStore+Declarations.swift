@@ -22,6 +22,10 @@ struct DeclaredFields {
     private(set) var title: ItemField?
     /// The rules that a new item is checked by as a whole: of required fields, and of those with a default.
     private(set) var whole: [FieldRule] = []
+    /// By a field with the ids of items within their kinds, the items whose keys do not have them.
+    private(set) var identities: [UniqueIndex] = []
+    /// The drafts that were given a key, while items have kinds.
+    private(set) var draftsWithKey: Set<UInt32> = []
 
     var declarations: FieldDeclarations { versions[Int(current)] }
 
@@ -53,6 +57,20 @@ struct DeclaredFields {
     /// Has items identified by a kind, and an id within it.
     mutating func identify(by kindField: ItemField, _ idField: ItemField) {
         (self.kindField, self.idField) = (kindField, idField)
+    }
+
+    /// Has items found by an index of ids.
+    mutating func identify(by index: UniqueIndex) { identities.append(index) }
+
+    /// Remembers that a draft was given a key, where one without gets that of its kind and id.
+    mutating func noteKey(of row: UInt32) {
+        if kindField != nil { draftsWithKey.insert(row) }
+    }
+
+    /// Called when a draft is inserted or discarded.
+    @inline(__always)
+    mutating func forgetKey(of row: UInt32) {
+        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
     }
 }
 

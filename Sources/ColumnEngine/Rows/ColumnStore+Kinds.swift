@@ -158,9 +158,9 @@ extension ColumnStore {
     }
 
     private func identity(_ field: ItemField) -> UniqueIndex {
-        if let known = identities.first(where: { $0.field == field }) { return known }
+        if let known = declared.identities.first(where: { $0.field == field }) { return known }
         let index = UniqueIndex(self, field, ofUUIDs: true)
-        identities.append(index)
+        declared.identify(by: index)
         return index
     }
 
@@ -191,7 +191,7 @@ extension ColumnStore {
             let id = value(row, field).flatMap(ItemKind.text(of:))
         else { return }
         try checkNewID(kind, id, in: field)
-        let isGiven = draftsWithKey.contains(row)
+        let isGiven = declared.draftsWithKey.contains(row)
         if isGiven, hasTextKey(row), !ItemKind.keys(kind, id).contains(keyString(row)) {
             throw StoreError(
                 .invalidValue(field: "itemKey"),

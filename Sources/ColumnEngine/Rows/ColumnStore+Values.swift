@@ -121,7 +121,7 @@ extension ColumnStore {
         index.prefetch(index.hasher.hash(key))
         let (row, isNew) = table.makeRow(key: key)
         if isNew { order.addRow() }
-        if !draftsWithKey.isEmpty { draftsWithKey.remove(row) }
+        declared.forgetKey(of: row)
         if let stamped = fields.stamped { table.setCell(row, stamped, .date(Self.now())) }
         return ItemDraft(store: self, row: row)
     }

@@ -16,10 +16,6 @@ package final class ColumnStore {
     @exclusivity(unchecked) var fields: FieldTable
     @exclusivity(unchecked) var declared = DeclaredFields()
     @exclusivity(unchecked) package var indexes: [OrderedIndex] = []
-    /// By a field with the ids of items within their kinds, the items whose keys do not have them.
-    @exclusivity(unchecked) var identities: [UniqueIndex] = []
-    /// The drafts that were given a key.
-    @exclusivity(unchecked) var draftsWithKey: Set<UInt32> = []
     /// The changes since the last successful commit.
     @exclusivity(unchecked) var log = ChangeLog()
     @exclusivity(unchecked) private var reads = ReadSet()

@@ -197,7 +197,7 @@ struct ItemIdentityTests {
         // A row that is used again has no key of the former item's.
         _ = try store.dryRun { _ = try add(["id": .integer(4)], key: UUID().uuidString) }
         #expect(try add(["itemKind": .string("Film"), "id": .integer(4)]).itemKey == "Film:4")
-        #expect(store.columns.draftsWithKey.isEmpty)
+        #expect(store.columns.declared.draftsWithKey.isEmpty)
     }
 
     @Test("a lenient collection decodes each item once, and no more than are asked for")
