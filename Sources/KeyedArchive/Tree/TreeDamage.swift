@@ -1,3 +1,5 @@
+import PropertyList
+
 /// What in a tree cannot be read, by path: values, archives in data, and the tree itself; of a hostile file not all of it.
 package struct TreeDamage {
     /// A place that cannot be read.
@@ -49,7 +51,7 @@ extension TreeWalk.Visit {
     package var damage: ArchiveError? {
         switch value.content {
         case .broken(let error): return error
-        case .leaf(.data(_)) where !isRepeated:
+        case .leaf(.data) where !isRepeated:
             switch tree.embedded(in: node) {
             case .success(let inner)?: return inner.archiveError
             case .failure(let error)?: return error
