@@ -11,9 +11,9 @@ struct ReferenceCheckTests {
 
     init() throws {
         var owner = FieldDeclaration("owner", .integer)
-        owner.references = "Person"
+        owner.references = .init("Person")
         var friends = FieldDeclaration("friends", .array)
-        friends.references = "Person"
+        friends.references = .init("Person")
         try store.declare([FieldDeclaration("itemKind", .string), owner, friends])
         try add("Ann", ["itemKind": .string("Person"), "id": .integer(1)])
         try add("Bob", ["itemKind": .string("Person"), "id": .integer(2), "owner": .integer(1)])
