@@ -133,8 +133,8 @@ import Testing
         ItemAssignment<Int>.self, ItemAttribute<String, Int>.self, ItemCollection<Int>.self,
         ItemCollectionChanges<Int>.self, ItemCondition<Int>.self, ItemDatabase.self, ItemEntry<Int>.self,
         (any ItemIdentifier).self, (any ItemModel).self, ItemModelError.self, ItemOrdering<Int>.self,
-        ItemRelation<Thing, Thing, Int>.self, ItemResults<Int>.self,
-        (any ItemValue).self, LocalItemCollection<Int>.self, (any NumericItemValue).self,
+        ItemMigrator.self, ItemRelation<Thing, Thing, Int>.self, ItemResults<Int>.self,
+        (any ItemValue).self, LocalItemCollection<Int>.self, Migration.self, (any NumericItemValue).self,
         (any OrderedItemValue).self,
     ]
 
