@@ -78,7 +78,7 @@ import Testing
         let before = code(8 << 20) {
             var statements: [SQLStatement] = []
             for _ in 0..<200 {
-                let statement = try fixture.sql.prepare("select k from items order by k, t")
+                let statement = try fixture.sql.prepare("select k, name from items order by k, t")
                 _ = try statement.next()
                 statements.append(statement)
             }
@@ -86,7 +86,7 @@ import Testing
         #expect(before == .limit)
         let after = code(8 << 20) {
             for _ in 0..<200 {
-                let statement = try fixture.sql.prepare("select k from items order by k, t")
+                let statement = try fixture.sql.prepare("select k, name from items order by k, t")
                 _ = try statement.next()
                 statement.close()
             }
