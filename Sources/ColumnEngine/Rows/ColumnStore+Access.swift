@@ -363,6 +363,6 @@ package struct ItemDraft {
 
     /// Remembers it where a draft without a key gets one of its kind and id.
     private func wasGivenKey() {
-        store.declared.noteKey(of: row)
+        store.declared.recordKey(of: row)
     }
 }

@@ -63,7 +63,7 @@ struct DeclaredFields {
     mutating func identify(by index: UniqueIndex) { identities.append(index) }
 
     /// Remembers that a draft was given a key, where one without gets that of its kind and id.
-    mutating func noteKey(of row: UInt32) {
+    mutating func recordKey(of row: UInt32) {
         if kindField != nil { draftsWithKey.insert(row) }
     }
 
