@@ -49,8 +49,13 @@ struct SQLHint {
 
     init(_ sql: ItemSQL, _ before: ArraySlice<UInt8>) { (self.sql, self.before) = (sql, before) }
 
+    /// The bytes of the longest message, and of the longest word, for which a hint is looked for: a text of a megabyte is
+    /// no misspelt name, and comparing it is not linear.
+    private static let longest = 1000
+
     /// The end of a message of SQLite; empty without a hint.
     func text(for message: String) -> String {
+        guard message.utf8.count <= Self.longest else { return "" }
         func name(_ prefix: String) -> String? {
             message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
         }
@@ -88,11 +93,14 @@ struct SQLHint {
     /// The place of a table that is missing, for which SQLite has none; nil for other messages.
     static func place(of message: String, _ statement: String) -> Int? {
         let start = "no such table: "
-        guard message.hasPrefix(start) else { return nil }
+        guard message.utf8.count <= longest, message.hasPrefix(start) else { return nil }
         let name = message.dropFirst(start.count).lowercased()
         let text = SQLText(statement)
         let last = name.split(separator: ".").last.map { String($0) } ?? name
-        let names = text.tokens.indices.map { (text.name($0) ?? text.content($0) ?? "").lowercased() }
+        let names = text.tokens.indices.map { place in
+            guard text.tokens[place].range.count <= longest else { return "" }
+            return (text.name(place) ?? text.content(place) ?? "").lowercased()
+        }
         let found = names.firstIndex(of: name) ?? names.firstIndex(of: last)
         return found.map { text.tokens[$0].range.lowerBound }
     }
@@ -116,7 +124,8 @@ struct SQLHint {
         // A misspelt word was taken for the name of what stands before it: `name form items`.
         let isPart = { (byte: UInt8) in (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
         let rest = before.reversed().drop { $0 == 0x20 || $0 == 0x0A }
-        let former = String(decoding: rest.prefix(while: isPart).reversed(), as: UTF8.self).lowercased()
+        let letters = rest.prefix(Self.longest).prefix(while: isPart)
+        let former = String(decoding: letters.reversed(), as: UTF8.self).lowercased()
         if let habit = Self.habits[former] { return ": \(habit)" }
         return Self.keywords.contains(former) ? "" : NearestNames.hint(for: former, among: Self.keywords)
     }
