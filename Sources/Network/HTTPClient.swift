@@ -208,7 +208,11 @@ private final class HTTPExchange {
 
     private func take(_ outcome: HTTPOutcome) {
         guard !hasEnded else { return }
-        if let failure = outcome.failure { return fail(error(of: failure)) }
+        if let failure = outcome.failure {
+            // The transfer's thread is through with it, but may hold it for a moment: nobody finds a part of the answer.
+            writer?.abandon()
+            return fail(error(of: failure))
+        }
         let response = HTTPResponse(
             status: outcome.status, headers: outcome.headers, body: outcome.body, url: current.url)
         if let redirect = outcome.redirect { return follow(redirect, response) }
@@ -218,7 +222,7 @@ private final class HTTPExchange {
             return tryAgain(after: response.retryAfter)
         }
         do throws(FileError) {
-            if response.isSuccess { try writer?.commit(durable: true) }
+            if response.isSuccess { try writer?.commit(durable: true) } else { writer?.abandon() }
         } catch {
             return finish(.failure(error))
         }
