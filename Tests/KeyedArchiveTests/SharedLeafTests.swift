@@ -3,7 +3,7 @@ import PropertyList
 import Testing
 
 /// A long string that stands in very many places is in the file once. Who read it anew for each would not come to an end.
-@Suite("Long leaves in many places", .timeLimit(.minutes(1)))
+@Suite("Long leaves in many places", .timeLimit(.minutes(5)))
 struct SharedLeafTests {
     private static let mentions = 50_000
 

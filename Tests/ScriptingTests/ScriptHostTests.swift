@@ -119,7 +119,7 @@ struct ScriptHostTests {
         embedding.end()
     }
 
-    @Test("a container with a field of many combining marks opens again", .timeLimit(.minutes(2)))
+    @Test("a container with a field of many combining marks opens again", .timeLimit(.minutes(5)))
     func marks() throws {
         let scratch = try TemporaryDirectory()
         for _ in 1...2 {

@@ -12,7 +12,7 @@ import Testing
 @Suite("The index that an opened archive lacks")
 struct ItemIndexTurnTests {
     /// It is made by a thread, which may be late.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func theIndexOfASaveStays() throws {
         let folder = try StoreFolder()
         let first = try folder.open()

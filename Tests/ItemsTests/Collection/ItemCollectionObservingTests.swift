@@ -5,7 +5,7 @@ import Testing
 
 @testable import Items
 
-@Suite("Following a collection", .serialized, .timeLimit(.minutes(1)))
+@Suite("Following a collection", .serialized, .timeLimit(.minutes(5)))
 struct ItemCollectionObservingTests {
     @Test("each commit is an element: what came, changed and went", arguments: Keeper.allCases)
     func changes(_ keeper: Keeper) async throws {
