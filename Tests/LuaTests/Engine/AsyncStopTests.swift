@@ -176,7 +176,7 @@ struct AsyncStopTests {
                         try await engine.setGlobal("id", to: run, in: environment)
                         let task = Task {
                             try await engine.run(
-                                script, as: Int.self, in: environment, timeLimit: run % 5 == 0 ? .seconds(100) : nil)
+                                script, as: Int.self, in: environment, timeLimit: run % 5 == 0 ? .seconds(10_000) : nil)
                         }
                         if run % 2 == 1 {
                             for _ in 0..<(run * 7 + number) % 40 { await Task.yield() }
