@@ -19,10 +19,13 @@ package struct SQLText {
     /// Whether the token at an index is this word, in any case; false out of bounds.
     package func isWord(_ index: Int, _ word: String) -> Bool { self.word(index) == word }
 
-    /// The word at an index in lower case; nil for another token.
+    /// The word at an index in lower case, to be compared with keywords; nil for another token.
+    ///
+    /// Of a word longer than any keyword it is the beginning, which is none either: comparing one of a megabyte of combining
+    /// marks takes time with the square of its length.
     package func word(_ index: Int) -> String? {
         guard tokens.indices.contains(index), tokens[index].kind == .word else { return nil }
-        return text(tokens[index]).lowercased()
+        return String(decoding: bytes[tokens[index].range.prefix(64)], as: UTF8.self).lowercased()
     }
 
     /// Whether the token at an index is this symbol; false out of bounds.

@@ -202,7 +202,7 @@ package enum ErrorCaret {
                 if character.is("\\"), index + 1 < line.count {
                     index += 1
                     isCode[index] = false
-                } else if character == open {
+                } else if character.is(open) {
                     quote = nil
                 }
             } else if character.is("\"") || character.is("'") {
@@ -228,15 +228,17 @@ struct SourceExcerpt {
     let marks: String?
     /// Maximum number of characters shown: a longer line is truncated around its marks.
     private static let limit = 160
+    /// Maximum number of bytes of these: one character can have megabytes of combining marks.
+    private static let byteLimit = 4096
 
-    /// Nil for a line that is not text: bytes of a binary file, or control characters other than tabs.
+    /// Nil for a line that is not text: bytes of a binary file, control characters other than tabs, a character without end.
     ///
     /// - Parameters:
     ///   - line: the line, without its break.
     ///   - range: the characters to mark, if any.
     init?(_ line: some StringProtocol, marking range: Range<Int>?) {
         var characters = Array(line)
-        if characters.last == "\r" { characters.removeLast() }
+        if characters.last?.is("\r") ?? false { characters.removeLast() }
         guard
             !characters.contains(where: { character in
                 character.unicodeScalars.contains {
@@ -249,6 +251,7 @@ struct SourceExcerpt {
             start = max(0, min((range?.lowerBound ?? 0) - Self.limit / 2, characters.count - Self.limit))
         }
         let end = min(characters.count, start + Self.limit)
+        guard characters[start..<end].reduce(0, { $0 + $1.utf8.count }) <= Self.byteLimit else { return nil }
         let head = start > 0 ? "…" : ""
         text = head + VisibleText.escaped(String(characters[start..<end])) + (end < characters.count ? "…" : "")
         guard let range else {

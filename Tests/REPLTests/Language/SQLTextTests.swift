@@ -27,6 +27,14 @@ import Testing
         #expect(SQLEntry.isSQL(text, isDefined: { $0 == "select" }, in: state) == expected)
     }
 
+    @Test("a word of a million marks is compared with keywords by its beginning")
+    func marks() {
+        let marks = "e" + String(repeating: "\u{301}\u{316}", count: 500_000)
+        let text = SQLText("select \(marks) FROM items")
+        #expect(text.tokens.indices.map { text.isWord($0, "from") } == [false, false, true, false])
+        #expect(text.name(1)?.utf8.count == marks.utf8.count && text.word(1)?.utf8.count ?? .max < 100)
+    }
+
     @Test("a function of the session is called, and not taken for a statement")
     func defined() throws {
         let state = try LuaState()

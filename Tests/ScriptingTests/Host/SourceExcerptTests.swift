@@ -17,4 +17,15 @@ import Testing
         let message = "a:1: undefined global 'nope'"
         #expect(ErrorText.describe(LuaError(.runtime, message), sources: sources) == message + excerpt)
     }
+
+    @Test("a letter of a million marks is no line to show, wherever it stands")
+    func marks() {
+        let marks = "e" + String(repeating: "\u{301}\u{316}", count: 500_000)
+        let sources = SourceTexts()
+        let message = "a:1: undefined global 'nope'"
+        for line in [marks, marks + " nope", "nope 'x' " + marks] {
+            sources.remember(line, as: "a")
+            #expect(ErrorText.describe(LuaError(.runtime, message), sources: sources) == message)
+        }
+    }
 }
