@@ -68,8 +68,7 @@ import Testing
 
 
             """
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = try DocumentedText.example(in: #filePath)
         #expect(try DocumentedText.between("```swift\n", "```", in: page) == head + lines)
     }
 

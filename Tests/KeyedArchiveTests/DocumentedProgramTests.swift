@@ -86,8 +86,7 @@ import Testing
 
 
             """
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = try DocumentedText.example(in: #filePath)
         #expect(try DocumentedText.between("```swift\n", "```", in: page) == head + lines)
 
         // A class's own error has the keys that lead to it.

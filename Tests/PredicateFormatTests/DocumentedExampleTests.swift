@@ -59,8 +59,7 @@ import Testing
 
         let page = try DocumentedText.file("docs/products/predicate-format.md")
         #expect(try DocumentedText.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = try DocumentedText.example(in: #filePath)
         let swift = try DocumentedText.between("```swift\n", "```", in: page)
         #expect("import PredicateFormat\nimport PropertyList\n\n" + lines == swift)
     }

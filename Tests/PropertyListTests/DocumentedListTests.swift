@@ -59,8 +59,7 @@ private typealias PropertyListDecoder = PropertyList.PropertyListDecoder
 
         let page = try DocumentedText.file("docs/products/property-list.md")
         #expect(try DocumentedText.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = try DocumentedText.example(in: #filePath)
         #expect(try DocumentedText.between("```swift\n", "```", in: page) == "import PropertyList\n\n" + lines)
     }
 

@@ -22,4 +22,11 @@ package enum DocumentedText {
         }
         return String(text[first.upperBound..<last.lowerBound])
     }
+
+    /// The lines of a test that a page has, too: those between the comments `Page begins.` and `Page ends.`, as at the top of
+    /// a program.
+    package static func example(in file: String) throws -> String {
+        let lines = try self.file(file, after: "// Page begins.\n", until: "        // Page ends.")
+        return String(lines.replacing("\n        ", with: "\n").dropFirst(8))
+    }
 }

@@ -36,7 +36,7 @@ final class UniqueIndex {
 
     // MARK: Looking up
 
-    /// Whether there is no value. O(1), except for the first time.
+    /// Whether no item has a value. O(1) after the first call.
     var isEmpty: Bool {
         if !isBuilt { build() }
         return rows.count == 0

@@ -148,7 +148,7 @@ extension ColumnStore {
         try checkPaths(of: predicate)
     }
 
-    /// The references from which a path continues in another item: what is behind them is no property of their values.
+    /// The references that a path follows into another item: what comes next is a field of that item, not a property of the id.
     private func followedReferences(of predicate: FormatPredicate) -> NameSet {
         var names: NameSet = []
         for path in FormatPredicate.paths(of: predicate.node) {
@@ -201,7 +201,7 @@ extension ColumnStore {
     ) throws(FormatPredicateError) {
         var field = reference
         for name in path.rest {
-            // What follows a field that is no reference is in its values.
+            // Behind a field that is not a reference come properties of its values.
             if referencedKind(field) == nil || name.hasPrefix("@") { return }
             guard let next = fields.existing(name) else {
                 let names = NearestNames.nearest(to: name, among: visibleFieldNames)

@@ -145,7 +145,7 @@ extension ColumnStore {
         for key in ItemKind.keys(kind, id) { if let row = row(ofKey: key), isFound(row) { return row } }
         guard let field else { return nil }
         let identity = identity(field)
-        // No other host makes such items: that there is none is no read of the whole collection.
+        // Other hosts never make such items, so an empty index does not count as a read of the whole collection.
         if identity.isEmpty { return nil }
         var text = id
         let number = ItemKind.number(of: id).map { cell($0) }
@@ -185,7 +185,7 @@ extension ColumnStore {
     /// Gives a new item with a kind and an id its key, unless it was given one.
     ///
     /// - Throws: `duplicateKey` for an id that an item of the kind has; `invalidValue` for one with another key, if that
-    ///   is no UUID.
+    ///   is not a UUID.
     package func setKeyOfKind(_ row: UInt32) throws(StoreError) {
         guard let kind = kind(row), let field = declared.idField,
             let id = value(row, field).flatMap(ItemKind.text(of:))

@@ -87,7 +87,7 @@ extension Double {
 
 /// The amounts of logged increments as codes of 32 bits, for which a change has room; 0 is none.
 ///
-/// Nearly all are small integers, which are their own codes. Others are kept once each, until no change has their code.
+/// Nearly all are small integers, which are their own codes. Others are stored once each, until no change has their code.
 struct IncrementCodes {
     private static let small = -(Int64(1) << 30)..<Int64(1) << 30
     private static let leastLimit = 4096
@@ -98,7 +98,7 @@ struct IncrementCodes {
     /// The number of amounts above which it is worth while to look for those that no change has.
     private var limit = leastLimit
 
-    /// The number of amounts that are kept here.
+    /// The number of amounts that are stored here.
     var count: Int { places.count }
     /// Whether there are so many that those without a change should be freed.
     var areMany: Bool { count > limit }

@@ -42,8 +42,7 @@ struct DocumentedAttachmentsTests {
             "docs/embedding.md", after: "## Items and their files without Lua\n", until: "\n## ")
         let output = try DocumentedText.between("```text\n", "```", in: page)
         #expect(printed.joined(separator: "\n") + "\n" == output)
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let code = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let code = try DocumentedText.example(in: #filePath)
         let swift = try DocumentedText.between("```swift\n", "```", in: page)
         #expect("import Items\n\n" + code == swift)
     }

@@ -67,8 +67,7 @@ struct DocumentedCollectionTests {
             "## Models in a collection\n", "\n## ", in: DocumentedText.file("docs/embedding.md"))
         let own = try DocumentedText.file(#filePath)
         let declarations = try DocumentedText.between("// Declarations begin.\n", "// Declarations end.", in: own)
-        let body = try DocumentedText.between("// Page begins.\n", "        // Page ends.", in: own)
-        let code = body.replacing("\n        ", with: "\n").dropFirst(8)
+        let code = try DocumentedText.example(in: #filePath)
         #expect(
             try DocumentedText.between("```swift\n", "```", in: page)
                 == "import Foundation\nimport Items\n\n\(declarations)\n\(code)")

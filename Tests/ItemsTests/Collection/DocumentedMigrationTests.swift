@@ -53,9 +53,7 @@ struct DocumentedMigrationTests {
 
         let page = try DocumentedText.between(
             "### Versions of models\n", "\n### ", in: DocumentedText.file("docs/embedding.md"))
-        let own = try DocumentedText.file(#filePath)
-        let body = try DocumentedText.between("// Page begins.\n", "        // Page ends.", in: own)
-        let code = body.replacing("\n        ", with: "\n").dropFirst(8)
+        let code = try DocumentedText.example(in: #filePath)
         #expect(
             try DocumentedText.between("```swift\n", "```", in: page) == "import Foundation\nimport Items\n\n\(code)")
         #expect(try DocumentedText.between("```text\n", "```", in: page) == printed.joined(separator: "\n") + "\n")

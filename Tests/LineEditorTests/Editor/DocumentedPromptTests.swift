@@ -96,8 +96,7 @@ import Testing
             try JSONDecoder().decode([String].self, from: Data(contentsOf: file))
                 == ["add milk", "drop butter", "add bread"])
 
-        let own = try DocumentedText.file(#filePath, after: "// Page begins.\n", until: "        // Page ends.")
-        let lines = own.replacingOccurrences(of: "\n        ", with: "\n").dropFirst(8)
+        let lines = try DocumentedText.example(in: #filePath)
         let program = try DocumentedText.between("another size\n\n", "```", in: page)
         #expect(program == lines)
     }

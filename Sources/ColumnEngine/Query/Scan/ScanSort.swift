@@ -55,7 +55,7 @@ struct ScanSort {
     }
 
     private func sorted(_ conditions: [ScanCondition], _ limit: Int?) throws -> [UInt32] {
-        // Of a sort with a limit twice as many rows are kept at a time.
+        // A sort with a limit holds up to twice as many rows.
         let count = given?.count ?? store.order.count
         try reserve(ColumnScan.sortedBytes * min(count, 2 * min(limit ?? count, count)))
         let keys = order.map { ItemSortKey(.field($0.field), isDescending: $0.isDescending) }
