@@ -41,11 +41,11 @@ struct SharedHostsCommand: ParsableCommand {
 /// `cubby shared trim URL`: removes old commits from the log.
 struct SharedTrimCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trim", abstract: "Say which commits the log keeps, and remove the others, as the owner.",
+        commandName: "trim", abstract: "Set which commits the log keeps, and remove the others, as the owner.",
         discussion: """
-            What is said stays with the collection: its hosts remove what need not be kept as they commit, some at a time. \
-            Without an option it is as it was said before. The items stay as they are, and so do the commits of the last \
-            day. A host that was away for longer than the log reaches fetches all items anew, and keeps its queue.
+            The policy is stored with the collection: its hosts remove older commits in small steps, as they commit. Without \
+            an option the stored policy is applied now. Items stay as they are, and the commits of the last day always \
+            stay. A host that was away for longer than the log reaches fetches all items anew, and keeps its queue.
             """)
 
     @Option(help: ArgumentHelp("Keep the commits of so many days: 90d.", valueName: "days"))
@@ -66,7 +66,7 @@ struct SharedTrimCommand: ParsableCommand {
 
     private func retention() throws -> LogRetention? {
         guard [older != nil, keep != nil, all].count(where: { $0 }) <= 1 else {
-            throw ValidationError("One of --older, --keep and --all can be said.")
+            throw ValidationError("Only one of --older, --keep and --all can be given.")
         }
         if all { return .all }
         if let keep {
