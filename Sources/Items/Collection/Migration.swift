@@ -58,12 +58,6 @@ extension ItemStore {
             return
         }
         guard let first = steps(of: migrations).first else { return }
-        if isReadOnly {
-            throw StoreError(
-                .readOnly,
-                "the migration “\(first.name)” has not run here, and the items are only read: open them for writing once"
-            )
-        }
         if let denial = replica.remote?.declaringDenial { throw StoreError(.readOnly, denial) }
         // Another host may run them at the same time: then they are not run again here.
         for attempt in 1... {
@@ -71,6 +65,12 @@ extension ItemStore {
                 throw StoreError(
                     .disconnected,
                     "the migration “\(first.name)” needs the collection's server, so that no other host runs it, too")
+            }
+            if isReadOnly {
+                throw StoreError(
+                    .readOnly,
+                    "the migration “\(first.name)” has not run here, and the items are only read: open them for writing once"
+                )
             }
             do throws(StoreError) {
                 return try change { () throws(StoreError) in try run(steps(of: migrations)) }
