@@ -180,14 +180,21 @@ package enum CSVModule: ScriptModule {
             rows.append(row)
         }
         let names = given.columns ?? []
-        let columns = names.isEmpty ? try columns(of: rows, host) : names.map { Column.name($0) }
-        var writer = try CSVWriter(delimiter: delimiter(given.delimiter))
-        for column in columns { writer.append(column.text) }
-        writer.endRow()
+        // A row may have any number of columns, so each cell is a step.
         var pace = InterruptionPace()
+        let columns = names.isEmpty ? try columns(of: rows, host, &pace) : names.map { Column.name($0) }
+        var writer = try CSVWriter(delimiter: delimiter(given.delimiter))
+        for column in columns {
+            if pace.isDue() { throw WorkStopped() }
+            writer.append(column.text)
+        }
+        writer.endRow()
         for (index, row) in rows.enumerated() {
             if pace.isDue() { throw WorkStopped() }
-            var values = columns.map { row[$0.key] }
+            var values = try columns.map { column throws(WorkStopped) in
+                if pace.isDue() { throw WorkStopped() }
+                return row[column.key]
+            }
             // Columns may be named for rows that are arrays.
             if !names.isEmpty, row.count > 0, values.allSatisfy(\.isNil) {
                 guard row.count <= columns.count else {
@@ -197,7 +204,10 @@ package enum CSVModule: ScriptModule {
                 }
                 values = columns.indices.map { row[$0 + 1] }
             }
-            for value in values { writer.append(try cell(of: value, host)) }
+            for value in values {
+                if pace.isDue() { throw WorkStopped() }
+                writer.append(try cell(of: value, host))
+            }
             writer.endRow()
         }
         let bytes = writer.take()
@@ -238,10 +248,13 @@ package enum CSVModule: ScriptModule {
     }
 
     /// All keys of the rows, in order.
-    private static func columns(of rows: [LuaTable], _ host: ScriptHost) throws -> [Column] {
+    private static func columns(
+        of rows: [LuaTable], _ host: ScriptHost, _ pace: inout InterruptionPace
+    ) throws -> [Column] {
         var columns: Set<Column> = []
         for (index, row) in rows.enumerated() {
             try row.forEach { key, _ in
+                if pace.isDue() { throw WorkStopped() }
                 switch key {
                 case .integer(let position): columns.insert(.position(position))
                 case .string(let name): columns.insert(.name(name))
@@ -253,7 +266,9 @@ package enum CSVModule: ScriptModule {
                 return true
             }
         }
-        return columns.sorted { !Interruption.isDueAtStep && $0 < $1 }
+        let sorted = columns.sorted { !Interruption.isDueAtStep && $0 < $1 }
+        if Interruption.isDue { throw WorkStopped() }
+        return sorted
     }
 
     /// A value in the notation of all exports: dates in ISO 8601, days without a time, numbers with all digits, data in
