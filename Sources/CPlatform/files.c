@@ -1,11 +1,12 @@
-/* openat2 has no wrapper in the C library, older headers lack its structure; sync_file_range and statx need
-   _GNU_SOURCE. */
+/* openat2 has no wrapper in the C library, older headers lack its structure; sync_file_range, statx and
+   memfd_create need _GNU_SOURCE. */
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,11 @@ int cubby_rename_new(int directory, const char *path, int new_directory, const c
 }
 
 int cubby_begin_sync(int file) { return sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+int cubby_open_in_memory(void) {
+    int file = memfd_create("cubby", MFD_CLOEXEC);
+    return file < 0 ? -errno : file;
+}
 
 int64_t cubby_birth_time(int file) {
     struct statx status;
@@ -73,6 +79,8 @@ int cubby_begin_sync(int file) {
     (void)file;
     return 0;
 }
+
+int cubby_open_in_memory(void) { return -ENOSYS; }
 
 int64_t cubby_birth_time(int file) {
     (void)file;

@@ -134,6 +134,9 @@ int cubby_openat2(int directory, const char *path, int flags, uint32_t mode, uin
    that, the new path is examined first. */
 int cubby_rename_new(int directory, const char *path, int new_directory, const char *new_path);
 
+/* Opens a file without a name, in memory, for reading and writing; closed on exec. */
+int cubby_open_in_memory(void);
+
 /* A file's creation time, in nanoseconds since 1970; -1 if the file system does not store it. */
 int64_t cubby_birth_time(int file);
 

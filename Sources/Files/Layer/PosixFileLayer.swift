@@ -162,6 +162,17 @@ package struct PosixFileLayer: PathLayer {
         return OpenFile(descriptor: descriptor, path: path)
     }
 
+    /// Makes a file without a name, in memory, for reading and writing.
+    ///
+    /// - Parameter path: what it is a copy of, for errors.
+    /// - Returns: the file, which the caller closes.
+    /// - Throws: `FileError` when the kernel refuses.
+    package func openInMemory(_ path: String) throws(FileError) -> OpenFile {
+        let descriptor = cubby_open_in_memory()
+        guard descriptor >= 0 else { throw FileError(.open, path, code: -descriptor) }
+        return OpenFile(descriptor: descriptor, path: path)
+    }
+
     package func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError) {
         for path in paths { try check(path, operation) }
     }

@@ -1,6 +1,6 @@
-import CPlatform
 import ColumnEngine
 import PropertyList
+import SQLite
 
 /// A file's rows as a table: read by the import's readers into columns of their own, like those of the items.
 ///
@@ -25,7 +25,7 @@ struct SQLFileTable {
         options.progress = { [columns = store.columns] _, _ in
             // A word for each value at least, and the texts; a file that is being looked through has no rows yet.
             let values = columns.rowCount * (columns.fieldNames.count + 4)
-            guard Int64(values * 8 + columns.textBytes) <= cubby_work_capacity() else {
+            do throws(SQLiteError) { try SQLiteMemory.check(values * 8 + columns.textBytes) } catch {
                 throw SQLError(.limit, "\(call.path): its rows are larger than the memory that the script may use")
             }
         }

@@ -104,29 +104,21 @@ extension ScriptHost {
 
 /// Files that a script's function reads more than once.
 package enum FileInput {
-    /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled into the container's
-    /// temporary folder first.
+    /// Runs a body with an open file. `-` and `/dev/stdin` are standard input, which is spooled first: into the
+    /// container's temporary folder, or into memory where the container is only read.
     package static func read<Value>(
         _ host: ScriptHost, _ path: String, _ body: (OpenFile, any FileLayer) throws -> Value
     ) throws -> OrError<Value> {
         if path == "-" || StandardDescriptor.descriptor(of: path) == StandardDescriptor.input {
             return try OrError(returning: FileError.self) {
-                let file = try spool(host) { try Array(host.input.readInPlace(1 << 18)) }
-                let layer = PosixFileLayer()
-                defer { layer.close(file) }
-                return try body(file, layer)
+                try spooling(host, path, { try Array(host.input.readInPlace(1 << 18)) }, body)
             }
         }
         return try host.attempt(path, .read) { layer in
             if try layer.status(path)?.kind == .other {
                 let pipe = try layer.open(path, .stream)
-                let file: OpenFile
-                do {
-                    defer { layer.close(pipe) }
-                    file = try spool(host) { try read(pipe) }
-                }
-                defer { layer.close(file) }
-                return try body(file, PosixFileLayer())
+                defer { layer.close(pipe) }
+                return try spooling(host, path, { try read(pipe) }, body)
             }
             let file = try layer.open(path, .read)
             defer { layer.close(file) }
@@ -149,22 +141,33 @@ package enum FileInput {
         }
     }
 
-    /// All of a stream as a file without a name.
-    private static func spool(_ host: ScriptHost, _ next: () throws -> [UInt8]) throws -> OpenFile {
+    /// Runs a body with all of a stream as a file without a name. One in memory counts as the script's memory.
+    private static func spooling<Value>(
+        _ host: ScriptHost, _ path: String, _ next: () throws -> [UInt8],
+        _ body: (OpenFile, any FileLayer) throws -> Value
+    ) throws -> Value {
         let layer = PosixFileLayer()
+        let memory = host.options.isReadOnly ? SQLiteMemory() : nil
+        let file = try memory == nil ? temporaryFile(host, layer) : layer.openInMemory(path)
+        defer { layer.close(file) }
+        var count = 0
+        while case let bytes = try next(), !bytes.isEmpty {
+            count += bytes.count
+            do throws(SQLiteError) { try memory?.hold(count) } catch {
+                throw FileError(
+                    .read, path, code: FileLayerCode.noMemory,
+                    reason: "it is larger than the memory that the script may use")
+            }
+            try layer.writeAll(bytes.span.bytes, to: file)
+        }
+        return try body(file, layer)
+    }
+
+    private static func temporaryFile(_ host: ScriptHost, _ layer: PosixFileLayer) throws(FileError) -> OpenFile {
         let path = PathText.join(host.container.tmp, TemporaryName.next())
         let file = try layer.open(path, .update, permissions: 0o600)
         try? layer.remove(path)
-        do {
-            while true {
-                let bytes = try next()
-                if bytes.isEmpty { return file }
-                try layer.writeAll(bytes.span.bytes, to: file)
-            }
-        } catch {
-            layer.close(file)
-            throw error
-        }
+        return file
     }
 }
 
