@@ -168,7 +168,7 @@ enum PlotBinding {
         let names = x == y ? [x].compactMap(\.self) : [x, y].compactMap(\.self)
         let values = try query.values(of: names.map { name throws(StoreError) in try query.store.key(name) })
         let columns = zip(names, values).map { name, values in
-            PlotColumn(name: name, values: values, unit: unit(of: name, query.store))
+            PlotColumn(name: name, values: values, unit: query.store.plotUnit(of: name))
         }
         return try checked { () throws(PlotError) in
             try Plot(
@@ -244,12 +244,7 @@ enum PlotBinding {
     private static func column(_ name: String, of rows: SQLRows, _ host: ScriptHost) -> PlotColumn? {
         guard let place = rows.columns.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) else { return nil }
         let values = (0..<rows.count).map { row in rows.withCell(row, place) { cell in cell.value } }
-        return PlotColumn(name: name, values: values, unit: unit(of: name, host.items)).readingDates
-    }
-
-    private static func unit(of name: String, _ store: ItemStore) -> PlotUnit {
-        if store.hasMoney(name) { return .money }
-        return name == "valueInDollars" ? .dollars : .number
+        return PlotColumn(name: name, values: values, unit: host.items.plotUnit(of: name)).readingDates
     }
 
     // MARK: Groups
@@ -273,7 +268,7 @@ enum PlotBinding {
         var upwards = PlotColumn(name: "count", values: value.groups.map { .integer(Int64($0.count)) })
         if let field = options.y {
             let sums = try value.groups.aggregate(["sum(\(field))"]).map { $0[0] }
-            upwards = PlotColumn(name: "sum of \(field)", values: sums, unit: unit(of: field, host.items))
+            upwards = PlotColumn(name: "sum of \(field)", values: sums, unit: host.items.plotUnit(of: field))
         }
         // A key may have the same name.
         while upwards.name == across.name { upwards.name += " " }

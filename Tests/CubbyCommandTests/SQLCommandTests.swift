@@ -134,6 +134,16 @@ struct SQLCommandTests {
         #expect(output.stdout == "room,n\r\nAttic,2\r\n", "\(output.stderr)")
     }
 
+    @Test(
+        "a stream is a table, also where the container is only read",
+        arguments: [["csv('-')"], ["csv('/dev/stdin')"], ["csv('-')", "--read-only"]])
+    func streams(words: [String]) throws {
+        let statement = "select i.room, f.n from \(words[0]) f join items i on i.name = f.name"
+        let output = try program(
+            ["sql", statement, "--format", "csv"] + words.dropFirst(), input: "name,n\nLamp,2\nNone,3\n")
+        #expect(output.stdout == "room,n\r\nAttic,2\r\n" && output.status == .exited(0), "\(output.stderr)")
+    }
+
     @Test("it begins with nothing, and writes nothing for a read of a new container's items")
     func fresh() throws {
         let other = try Program()

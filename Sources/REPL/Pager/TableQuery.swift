@@ -203,7 +203,7 @@ struct TableView {
         } else {
             values = (0..<rows.count).map { rows.value($0, name) }
         }
-        let column = PlotColumn(name: name, values: values).readingDates
+        let column = PlotColumn(name: name, values: values, unit: rows.unit(of: name)).readingDates
         return (column.histogramLines(width: columns, height: 20), title)
     }
 
@@ -273,6 +273,7 @@ private struct ChosenRows: TableRows {
     func record(_ row: Int, columns: Int) -> String? { rows.record(places[row], columns: columns) }
     func thumbnail(_ row: Int) -> String? { rows.thumbnail(places[row]) }
     func value(_ row: Int, _ name: String) -> PropertyListValue? { rows.value(places[row], name) }
+    func unit(of name: String) -> PlotUnit { rows.unit(of: name) }
     func cell(of value: PropertyListValue, _ name: String) -> TableCell? { rows.cell(of: value, name) }
 }
 

@@ -29,6 +29,8 @@ protocol TableRows {
     func value(_ row: Int, _ name: String) -> PropertyListValue?
     /// A value as a cell of a field.
     func cell(of value: PropertyListValue, _ name: String) -> TableCell?
+    /// How a field's numbers are written on an axis.
+    func unit(of name: String) -> PlotUnit
     /// The query of the rows; nil if they are none of a query that entries can name.
     var query: TableQuery? { get }
     /// The rows of another query; nil if they are none of a query.
@@ -43,6 +45,7 @@ extension TableRows {
 extension TableRows {
     var hasOwnOrder: Bool { false }
     func picture(_ row: Int, size: Int) -> BitmapImage? { nil }
+    func unit(of name: String) -> PlotUnit { .number }
 }
 
 /// A field of a row, for display.
@@ -142,6 +145,8 @@ struct ItemRows: TableRows {
         guard let key = try? item(row).itemKey, record.host.images.hasImage(forKey: key) else { return nil }
         return (try? record.host.images.thumbnail(forKey: key, size: size, cornerRadius: 0)) ?? nil
     }
+
+    func unit(of name: String) -> PlotUnit { record.host.items.plotUnit(of: name) }
 
     private func text(_ value: PropertyListValue, isMoney: Bool) -> String {
         switch value {
@@ -358,10 +363,11 @@ struct StatementRows: TableRows {
     let asked: [String] = []
     let hasOwnOrder = true
     private let rows: SQLRows
+    private let host: ScriptHost
     private let places: NameTable<Int>
 
-    init(_ rows: SQLRows) {
-        self.rows = rows
+    init(_ rows: SQLRows, _ host: ScriptHost) {
+        (self.rows, self.host) = (rows, host)
         count = rows.count
         var places = NameTable<Int>()
         for (place, name) in rows.columns.enumerated() { places[name] = place }
@@ -395,6 +401,7 @@ struct StatementRows: TableRows {
         }
     }
 
+    func unit(of name: String) -> PlotUnit { host.items.plotUnit(of: name) }
     func isRemoved(_ row: Int) -> Bool { false }
 
     func record(_ row: Int, columns: Int) -> String? {

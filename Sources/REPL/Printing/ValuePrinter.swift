@@ -78,7 +78,7 @@ package struct ValuePrinter {
                 lines.append(record.text(item, columns: isWhole ? .max : columns) ?? describe(value))
                 printed.picture = record.picture(item) ?? ""
             case .query(let query): lines.append(table(query, seconds, &printed))
-            case .rows(let rows): lines.append(table(StatementRows(rows), seconds, &printed))
+            case .rows(let rows): lines.append(table(StatementRows(rows, host), seconds, &printed))
             case .image(let image): lines.append(picture(image, value))
             case .plot(let plot): lines.append(drawing(plot))
             default:

@@ -1,4 +1,5 @@
 package import Images
+package import Items
 import Lua
 package import Plots
 
@@ -10,6 +11,14 @@ extension ScriptHost {
     /// A plot as `print` writes it: as wide as the prompt's screen, or 80 columns.
     package func drawing(of plot: Plot) -> String {
         plot.lines(width: activePrompt?.screenColumns ?? 80).joined(separator: "\n")
+    }
+}
+
+extension ItemStore {
+    /// How the values of a field are written on an axis.
+    package func plotUnit(of name: String) -> PlotUnit {
+        if hasMoney(name) { return .money }
+        return name == "valueInDollars" ? .dollars : .number
     }
 }
 

@@ -74,6 +74,20 @@ import Testing
         #expect(pager.press(Self.key("q")) == .none && pager.press(Self.key("q")) == .leave)
     }
 
+    @Test(
+        "a histogram's axis has the field's unit, as the entry draws it",
+        arguments: ["items:query()", "sql('select name, valueInDollars, paid from items')"])
+    func units(entry: String) throws {
+        let test = try TestHost()
+        try test.enter("items:declare{ paid = { kind = 'real', format = 'money' } }")
+        try test.enter("for i = 1, 30 do items:createItem{ name = 'A', valueInDollars = i * 50, paid = i * 1.5 } end")
+        let table = try #require(try test.table(entry))
+        for (name, label) in [("valueInDollars", "$"), ("paid", ".00")] {
+            let (lines, _) = try TableView(table).histogram(of: name, columns: 80)
+            #expect(lines.contains { $0.contains(label) }, "\(lines.joined(separator: "\n"))")
+        }
+    }
+
     @Test("counts with bars, and the rows of a value")
     func counted() throws {
         let test = try TestHost()
