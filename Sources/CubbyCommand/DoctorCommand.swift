@@ -5,6 +5,7 @@ import Glibc
 import Jupyter
 import Lua
 import Network
+import SQLite
 import Scripting
 import SharedItems
 import TimeZones
@@ -48,6 +49,7 @@ struct DoctorCommand: ParsableCommand {
         lines.append(("script memory", describeMemory()))
         lines.append(("terminal", describeTerminal()))
         describeNetwork(&lines, &advice)
+        describeSQL(&lines, &advice)
         let tar = System.find("tar")
         lines.append(("tar", tar ?? "missing"))
         if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
@@ -94,6 +96,13 @@ struct DoctorCommand: ParsableCommand {
             advice.append(
                 "The kernel cannot hold the network (Landlock ABI \(Landlock.networkABI), Linux 6.7): programs that scripts start may connect anywhere."
             )
+        }
+    }
+
+    private func describeSQL(_ lines: inout [(String, String)], _ advice: inout [String]) {
+        do throws(SQLiteError) { lines.append(("SQL", "SQLite \(try SQLiteDatabase.libraryVersion())")) } catch {
+            lines.append(("SQL", "not available: \(error)"))
+            advice.append("sql, sqlite and .sqlite files need SQLite: apt-get install libsqlite3-0.")
         }
     }
 

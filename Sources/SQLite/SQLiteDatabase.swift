@@ -81,6 +81,16 @@ package final class SQLiteDatabase {
         }
     }
 
+    /// The version of SQLite's library, such as "3.40.1".
+    ///
+    /// - Throws: `SQLiteError` with `unavailable` if it is missing.
+    package static func libraryVersion() throws(SQLiteError) -> String {
+        var reason: UnsafePointer<CChar>?
+        guard let library = loadedLibrary(&reason) else { throw missing(reason) }
+        let number = library.pointee.sqlite3_libversion_number()
+        return "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)"
+    }
+
     /// SQLite's library; nil with a reason if it is missing.
     static func loadedLibrary(_ reason: inout UnsafePointer<CChar>?) -> UnsafePointer<csqlite_library>? {
         withUnsafeMutablePointer(to: &reason) { pointer in

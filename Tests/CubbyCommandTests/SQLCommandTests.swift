@@ -144,6 +144,12 @@ struct SQLCommandTests {
         #expect(output.stdout == "room,n\r\nAttic,2\r\n" && output.status == .exited(0), "\(output.stderr)")
     }
 
+    @Test("the doctor tells the version of SQLite")
+    func doctor() throws {
+        let lines = try program("doctor").stdout.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("SQL ") && $0.contains("SQLite 3.") }, "\(lines)")
+    }
+
     @Test("it begins with nothing, and writes nothing for a read of a new container's items")
     func fresh() throws {
         let other = try Program()
