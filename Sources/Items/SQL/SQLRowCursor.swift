@@ -12,6 +12,10 @@ final class SQLRowCursor: SQLiteTableCursor {
     private let rows = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: ColumnScan.batch)
     private let numbers = UnsafeMutablePointer<Int64>.allocate(capacity: ColumnScan.batch)
     private var count = 0
+    /// How many rows were read, in all plans.
+    private var readCount = 0
+    /// Whether the batch is one of the first, in which few rows are thought to be wanted.
+    private var isFirst = false
     private var lanes: [Int: ScanLane] = [:]
     private var usedColumns: [Int] = []
     /// How often a plan with a look-up has begun.
@@ -46,6 +50,10 @@ final class SQLRowCursor: SQLiteTableCursor {
 
     /// From this time on rows are looked up: the look-up takes as long as some scans.
     private static let beginsThatLookUp = 3
+
+    /// So many rows are read cell by cell, in small batches: a statement that wants a few rows does not read the columns of
+    /// a mapped archive whole.
+    private static let firstRows = 1024, firstBatch = 64
 
     init(_ table: SQLRowTable) { (self.table, store) = (table, table.store) }
 
@@ -166,6 +174,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         guard begins >= Self.beginsThatLookUp else { return false }
         let lookup = try table.lookup(field, areDays: column.areDays)
         store.recordWholeRead()
+        isFirst = false
         count = try ColumnScan(store, []).next(rows)
         var places: [UInt32: UInt32] = [:]
         for place in 0..<count {
@@ -216,7 +225,14 @@ final class SQLRowCursor: SQLiteTableCursor {
 
     func next(_ batch: SQLiteBatch) throws {
         guard let scan else { return batch.show(nil, count: 0, isSame: true) }
-        count = try scan.next(rows)
+        let wasFirst = isFirst
+        isFirst = readCount < Self.firstRows
+        // Rows that a key has found are recorded as these alone.
+        if wasFirst, !isFirst, plan.lookup == nil {
+            store.prepareColumns(usedColumns.compactMap { table.shape.columns[$0].field })
+        }
+        count = try scan.next(isFirst ? UnsafeMutableBufferPointer(rebasing: rows[..<Self.firstBatch]) : rows)
+        readCount += count
         for place in 0..<count { numbers[place] = Int64(rows[place]) }
         batch.show(numbers, count: count)
         if count == 0 { return }
@@ -231,7 +247,7 @@ final class SQLRowCursor: SQLiteTableCursor {
         let column = table.shape.columns[number]
         let found = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(rows)[..<count])
         if let field = column.field {
-            lane.read(field, found, store)
+            lane.read(field, found, store, cellByCell: isFirst)
             if scan?.isChanged ?? false {
                 for place in found.indices where !store.isLive(found[place]) { lane.clear(place) }
             }

@@ -1,8 +1,10 @@
+import ItemsTestSupport
 import PropertyList
 import TestSupport
 import Testing
 
 @testable import ColumnEngine
+@testable import ItemArchive
 @testable import Items
 
 /// What statements read of the items, and how their values come.
@@ -35,6 +37,27 @@ import Testing
                 "Lamp|1", "Table|2", "Chair|3", "Bed|4",
             ])
         #expect(try fixture.rows("select count(*), count(n), sum(n) from items") == ["4|2|3.5"])
+    }
+
+    @Test("a statement that wants few rows of a mapped archive reads no column whole")
+    func fewRows() throws {
+        let folder = try StoreFolder()
+        let written = try folder.open(mapped: true)
+        try written.transaction {
+            for number in 0..<3000 {
+                let item = try written.createItem(ItemFields(name: "n\(number)"))
+                try item.setValue(.string("shelf \(number % 9)"), forField: "shelf")
+            }
+        }
+        try written.saveChanges()
+        let store = try folder.open(mapped: true)
+        try #require(store.columns.document.source != nil)
+        let field = try #require(store.existingField(named: "shelf"))
+        let fixture = try SQLFixture(store)
+        #expect(try fixture.rows("select name, shelf from items limit 2") == ["n0|shelf 0", "n1|shelf 1"])
+        #expect(store.columns.table.column(field) == nil)
+        #expect(try fixture.rows("select shelf from items") == (0..<3000).map { "shelf \($0 % 9)" })
+        #expect(store.columns.table.column(field) != nil)
     }
 
     @Test("an item is found by its key")

@@ -90,10 +90,19 @@ package final class ScanLane {
     // MARK: Reading
 
     /// Reads a field of rows.
-    package func read(_ field: ItemField, _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore) {
+    ///
+    /// - Parameters:
+    ///   - field: the field.
+    ///   - rows: at most as many as the lane's capacity.
+    ///   - store: theirs.
+    ///   - cellByCell: whether they are few: a column that is in a mapped archive is not read whole for them.
+    package func read(
+        _ field: ItemField, _ rows: UnsafeBufferPointer<UInt32>, _ store: ColumnStore, cellByCell: Bool = false
+    ) {
         byteCount = dictionaryBytes
         needsConversion = false
-        switch store.view(field) {
+        let view = cellByCell ? ColumnView.rows : store.view(field)
+        switch view {
         case .absent: for place in rows.indices { kinds[place] = Kind.absent }
         case .numbers(let numbers): read(numbers, rows)
         case .codes(let codes, let dictionary):
