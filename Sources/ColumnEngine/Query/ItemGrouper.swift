@@ -210,13 +210,26 @@ public final class ItemGroup {
     /// The field of each key; nil for an expression and a function.
     private let fields: [ItemField?]
     package let rows: ArraySlice<UInt32>
+    /// The function by whose value the groups were sorted, and that value; nil before.
+    package let order: (function: String, value: PropertyListValue?)?
 
     init(
         _ query: ItemQuery, key: PropertyListValue?, otherKeys: [PropertyListValue?] = [], fields: [ItemField?],
         rows: ArraySlice<UInt32>
     ) {
         (owner, self.key, self.otherKeys, self.rows) = (query.owner, key, otherKeys, rows)
-        self.fields = fields
+        (self.fields, order) = (fields, nil)
+    }
+
+    /// The same group, sorted by the value of a function.
+    ///
+    /// - Parameters:
+    ///   - group: the group.
+    ///   - function: the function's text.
+    ///   - value: its value for the group.
+    package init(_ group: ItemGroup, sortedBy function: String, _ value: PropertyListValue?) {
+        (owner, key, otherKeys) = (group.owner, group.key, group.otherKeys)
+        (fields, rows, order) = (group.fields, group.rows, (function, value))
     }
 
     /// The field of a key, by the key's place; nil for an expression and a function.

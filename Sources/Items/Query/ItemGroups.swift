@@ -46,14 +46,16 @@ package struct ItemGroups: RandomAccessCollection {
     }
 
     /// Sorts by the value of a function, in the order of ``ItemQuery/sorted(_:descending:)-(String,_)``: groups without
-    /// one are first. The sort is stable.
+    /// one are first. The sort is stable. The groups have the values.
     ///
     /// - Throws: as ``aggregate(_:)``.
     package func sorted(by function: ItemAggregate, descending: Bool = false) throws(StoreError) -> ItemGroups {
-        let values = try aggregate([function.description])
+        let text = function.description
+        let values = try aggregate([text]).map { $0.first ?? nil }
         var heap = CellHeap()
-        let cells = values.map { ($0.first ?? nil).map { heap.cell($0) } ?? .absent }
-        return ItemGroups(store, Self.order(cells, descending, CellOrder.compare).map { groups[$0] })
+        let cells = values.map { value in value.map { heap.cell($0) } ?? .absent }
+        let places = Self.order(cells, descending, CellOrder.compare)
+        return ItemGroups(store, places.map { ItemGroup(groups[$0], sortedBy: text, values[$0]) })
     }
 
     private static func order<Element>(

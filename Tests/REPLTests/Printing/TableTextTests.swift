@@ -93,6 +93,36 @@ import Testing
             ])
     }
 
+    @Test("of aggregates of several keys, of counts, and of groups in the order of a function have their columns")
+    func aggregates() throws {
+        let test = try TestHost()
+        try test.enter(
+            "for i = 1, 6 do items:createItem{ name = 'N' .. i % 2, room = i > 2 and 'Hall' or nil, n = i } end")
+        func words(_ line: String) -> [Substring] { line.split(separator: " ") }
+        let sums = try test.lines("items:query():groupBy('name', 'room'):aggregate{ sum = 'sum(n)' }").map(words)
+        #expect(sums[0] == ["#", "keys[1]", "keys[2]", "sum"])
+        #expect(sums[1] == ["1", "N1", "1"] && sums[3] == ["3", "N1", "Hall", "8"])
+        // Without a value of any key in the first rows, too.
+        let none = "{ { key = 'a', keys = {}, n = 1 }, { key = 'a', keys = { 'a', 'b' }, n = 2 } }"
+        #expect(try test.lines(none).map(words).first == ["#", "keys[1]", "keys[2]", "key", "n"])
+        #expect(try test.lines("{ { keys = {} }, { keys = {} } }").map(words).first?.first == "{")
+
+        let counts = "items:query():counts('room')"
+        let shown = try test.lines(counts).map(words)
+        #expect(shown[0] == ["#", "room", "count", "share"] && shown[1] == ["1", "Hall", "4", "66.7", "%"])
+        var printer = ValuePrinter(test.host)
+        printer.isWhole = true
+        #expect(printer.text(try test.evaluator.evaluate(counts).get(), seconds: 0).contains("0.66666666"))
+        // What is no share of the rows' sum is a number.
+        let prices = try test.lines("{ { count = 1, share = 12.5 }, { count = 2, share = 7.5 } }").map(words)
+        #expect(prices[1] == ["1", "1", "12.5"])
+
+        let sorted = "items:query():groupBy('name'):sorted('sum(n)', 'descending')"
+        let groups = try test.lines(sorted).map(words)
+        #expect(groups[0] == ["#", "key", "count", "sum(n)", "bar"] && groups[1].prefix(4) == ["1", "N0", "3", "12"])
+        #expect(try test.lines("\(sorted):limit(1)").map(words)[1].prefix(4) == ["1", "N0", "3", "12"])
+    }
+
     @Test("are read when they are drawn: what changes is changed, what is removed is said to be")
     func drawnLate() throws {
         let test = try TestHost()

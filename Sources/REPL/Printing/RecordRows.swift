@@ -1,0 +1,275 @@
+import Items
+import Lua
+import Plots
+import PropertyList
+import Scripting
+
+/// An array of similar records as the rows of a table: rows of a CSV, groups, hooks.
+struct RecordRows: TableRows {
+    /// Maximum number of a record's fields.
+    private static let fieldLimit = 20_000
+
+    let count: Int
+    let asked: [String] = []
+    private let table: LuaTable
+    private let printer: ValuePrinter
+    private let host: ScriptHost
+    /// The declared fields of the records' class; nil for tables.
+    private var declared: [String]?
+    /// The number of items of the largest group, whose bar is the longest; 0 for rows without bars.
+    private var greatest = 0
+    /// The function by whose value groups are sorted, which is a column; nil for another order.
+    private var order: String?
+    /// The number of all items, for rows that have the counts and shares of their values; nil for others.
+    private var total: Int?
+    /// The column of groups' bars, and its width.
+    private static let bar = "bar"
+    private static let barWidth = 16
+    /// The columns of rows of counts, which are the last ones.
+    private static let counted = ["count", "share"]
+    /// The field of a record, or the property of a group, that has the values of several keys.
+    private static let keysField = "keys"
+    private static let keyLimit = 64
+    /// The most rows that are added up to know whether they are counts.
+    private static let countedRows = 100_000
+
+    /// Nil unless the table is an array of records whose values fit one line each: of at least two, or of groups.
+    init?(_ table: LuaTable, _ printer: ValuePrinter, _ host: ScriptHost) {
+        (self.table, self.printer, self.host) = (table, printer, host)
+        count = table.count
+        guard count >= 1 else { return nil }
+        var className: String?
+        var (haveKeys, lackKeys) = (false, false)
+        for row in 1...min(count, printer.rowLimit) {
+            switch table[row] {
+            case .table(let record):
+                guard className == nil, record.metatable == nil, record.count == 0,
+                    case .other = host.inspect(.table(record))
+                else { return nil }
+                let fields = RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1)
+                guard !fields.isEmpty else { return nil }
+                for field in fields where !Self.isFlat(field.value) {
+                    guard let greatest = Self.greatestKey(field.name, field.value) else { return nil }
+                    if greatest > 0 { haveKeys = true } else { lackKeys = true }
+                }
+            case .userdata(let userdata):
+                guard let name = userdata.className, className ?? name == name, row == 1 || className != nil else {
+                    return nil
+                }
+                className = name
+            default: return nil
+            }
+        }
+        guard count >= 2 || className == ItemGroup.luaName else { return nil }
+        guard haveKeys || !lackKeys else { return nil }
+        guard let className else {
+            total = Self.total(of: table)
+            return
+        }
+        if className == ItemGroup.luaName {
+            order = group(0)?.order.map(\.function).flatMap { $0 == "count()" ? nil : $0 }
+        }
+        if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
+        if className == ItemGroup.luaName, let keys = Self.keyNames(host, of: table[1]) {
+            declared = keys + ["count"]
+            return
+        }
+        declared = (host.state.declarations[className, .class]?.properties ?? []).filter { property in
+            property.type.alternatives.allSatisfy { type in
+                switch type {
+                case .text, .string, .integer, .number, .boolean, .any, .choice: true
+                default: false
+                }
+            }
+        }.map(\.name)
+        guard declared?.isEmpty == false else { return nil }
+    }
+
+    /// The numbers of the items of groups.
+    private func counts(of table: LuaTable) -> [Int] {
+        guard let cls = host.state.luaClass(of: ItemGroup.self) else { return [] }
+        return (1...count).compactMap { cls.object(of: table[$0])?.count }
+    }
+
+    /// The group of a row; nil for another value.
+    private func group(_ row: Int) -> ItemGroup? {
+        host.state.luaClass(of: ItemGroup.self)?.object(of: table[row + 1])
+    }
+
+    /// The number of all items, if the rows are what `counts` gives: each with its count, and its share of all.
+    private static func total(of table: LuaTable) -> Int? {
+        guard table.count <= countedRows else { return nil }
+        var counts: [Int64] = []
+        var total: Int64 = 0
+        for row in 1...table.count {
+            guard case .table(let record) = table[row], case .integer(let count) = record["count"], count >= 0,
+                case .number = record["share"]
+            else { return nil }
+            let (sum, isTooLarge) = total.addingReportingOverflow(count)
+            if isTooLarge { return nil }
+            total = sum
+            counts.append(count)
+        }
+        let areShares = counts.enumerated().allSatisfy { place, count in
+            guard case .table(let record) = table[place + 1] else { return false }
+            return record["share"].numberValue == Double(count) / Double(total)
+        }
+        return areShares ? Int(exactly: total) : nil
+    }
+
+    func names(in rows: Range<Int>) -> [String] {
+        if let declared { return declared + [order].compactMap(\.self) + (greatest > 0 ? [Self.bar] : []) }
+        var names: NameSet = []
+        var keyCount = 0
+        for row in rows {
+            guard case .table(let record) = table[row + 1] else { continue }
+            for field in RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1) {
+                if case .table = field.value, let greatest = Self.greatestKey(field.name, field.value) {
+                    keyCount = max(keyCount, greatest)
+                } else if field.name != "key" || !isFirstKey(field.value, of: record) {
+                    names.insert(field.name)
+                }
+            }
+        }
+        let keys = keyCount > 0 ? (1...keyCount).map(Self.keyName) : []
+        let last = total == nil ? [] : Self.counted
+        return keys + names.sorted().filter { !last.contains($0) } + last
+    }
+
+    /// Whether a value is the first of a record's several keys, which has a column of its own.
+    private func isFirstKey(_ value: LuaValue, of record: LuaTable) -> Bool {
+        guard case .table(let keys) = record[Self.keysField] else { return false }
+        return text(keys[1]) == text(value)
+    }
+
+    func cell(_ row: Int, _ name: String) -> TableCell? {
+        if name == Self.bar, greatest > 0 {
+            guard let group = group(row) else { return nil }
+            return TableCell(text: TextBar.text(Double(group.count) / Double(greatest), width: Self.barWidth))
+        }
+        if name == order { return group(row)?.order?.value.flatMap { cell(of: $0, name) } }
+        let value = value(name, of: table[row + 1])
+        if value.isNil { return nil }
+        if let total, name == "share", case .table(let record) = table[row + 1],
+            case .integer(let count) = record["count"]
+        {
+            let share = CountRows.percent(Int(clamping: count), of: total)
+            return TableCell(text: share, isNumber: true, whole: text(value))
+        }
+        var isNumber = value.numberValue != nil
+        if case .wideInteger = host.inspect(value) { isNumber = true }
+        return TableCell(text: text(value), isNumber: isNumber)
+    }
+
+    func value(_ row: Int, _ name: String) -> PropertyListValue? {
+        if name == order { return group(row)?.order?.value }
+        switch value(name, of: table[row + 1]) {
+        case .nil: return nil
+        case .boolean(let flag): return .boolean(flag)
+        case .integer(let number): return .integer(number)
+        case .number(let number): return .real(number)
+        case let value:
+            switch host.inspect(value) {
+            case .date(let date): return .date(date)
+            case .wideInteger(let number): return .wideInteger(number)
+            default: return .string(text(value))
+            }
+        }
+    }
+
+    func cell(of value: PropertyListValue, _ name: String) -> TableCell? {
+        switch value {
+        case .boolean(let flag): TableCell(text: flag ? "true" : "false")
+        case .integer(let number): TableCell(text: String(number), isNumber: true)
+        case .wideInteger(let number): TableCell(text: String(number), isNumber: true)
+        case .real(let number): TableCell(text: printer.number(number), isNumber: true)
+        case .date(let date): TableCell(text: host.localText(date))
+        case .string(let text): TableCell(text: text)
+        default: nil
+        }
+    }
+
+    func isRemoved(_ row: Int) -> Bool {
+        switch table[row + 1] {
+        case .table: declared != nil
+        case .userdata: declared == nil
+        default: true
+        }
+    }
+
+    func record(_ row: Int, columns: Int) -> String? {
+        guard !isRemoved(row) else { return nil }
+        let fields = names(in: row..<row + 1).compactMap { name -> (String, String)? in
+            if name == order { return cell(row, name).map { (name, $0.text) } }
+            let value = value(name, of: table[row + 1])
+            return value.isNil ? nil : (name, value.textValue.map { RecordText.value($0, limit: 2000) } ?? text(value))
+        }
+        return RecordText.text(fields, columns: columns)
+    }
+
+    func thumbnail(_ row: Int) -> String? { nil }
+
+    private static func isFlat(_ value: LuaValue) -> Bool {
+        switch value {
+        case .function, .thread, .table: false
+        default: true
+        }
+    }
+
+    /// The number of the last key with a value, in a field of a record that has the values of several keys, as `aggregate`
+    /// gives them; 0 without a value, nil for another field.
+    private static func greatestKey(_ name: String, _ value: LuaValue) -> Int? {
+        guard name == keysField, case .table(let table) = value, table.metatable == nil,
+            RawAccess.fields(of: table, limit: 1, depth: 1).isEmpty
+        else { return nil }
+        let greatest = (1...keyLimit).last { !table[$0].isNil } ?? 0
+        return table.count <= keyLimit && (0..<greatest).allSatisfy({ isFlat(table[$0 + 1]) }) ? greatest : nil
+    }
+
+    private func value(_ name: String, of row: LuaValue) -> LuaValue {
+        switch row {
+        case .table(let table):
+            guard let place = Self.keyPlace(name), case .table(let keys) = table[Self.keysField] else {
+                return table[name]
+            }
+            return keys[place]
+        // Properties of the host's objects, which no script can replace.
+        case .userdata:
+            guard let place = Self.keyPlace(name) else { return (try? host.state.field(name, of: row)) ?? .nil }
+            return Self.keys(host, of: row)?[place] ?? .nil
+        default: return .nil
+        }
+    }
+
+    /// The columns for a group's several keys, as entries write them; nil for one key.
+    private static func keyNames(_ host: ScriptHost, of group: LuaValue) -> [String]? {
+        // Nil for items without a value: the table's own length does not count the last of them.
+        guard let count = host.state.luaClass(of: ItemGroup.self)?.object(of: group)?.keys.count, count > 1 else {
+            return nil
+        }
+        return (1...count).map(keyName)
+    }
+
+    private static func keyName(_ place: Int) -> String { "\(keysField)[\(place)]" }
+
+    private static func keyPlace(_ name: String) -> Int? {
+        name.hasPrefix("\(keysField)[") ? Int(name.dropFirst(5).dropLast()) : nil
+    }
+
+    private static func keys(_ host: ScriptHost, of group: LuaValue) -> LuaTable? {
+        guard case .table(let keys)? = try? host.state.field(keysField, of: group) else { return nil }
+        return keys
+    }
+
+    private func text(_ value: LuaValue) -> String {
+        switch value {
+        case .nil: ""
+        case .string(let text): text.text ?? text.quoted(limit: 2000)
+        case .number(let number): printer.number(number)
+        // An unchecked row far below may hold a table; no script code runs for it.
+        case .table: "{…}"
+        case .function, .thread: value.typeName
+        default: printer.describe(value)
+        }
+    }
+}
