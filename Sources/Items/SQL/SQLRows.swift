@@ -8,6 +8,9 @@ import Wording
 package final class SQLRows {
     /// The columns in the statement's order; a name that an earlier column has is numbered: `name`, `name_2`.
     package let columns: [String]
+    /// The text of a statement without parameters that gives these rows, by whose columns another one can name them; nil for
+    /// other rows.
+    package let statement: String?
     /// The number of whole rows.
     package private(set) var count = 0
     private var pages: [Page] = []
@@ -29,8 +32,16 @@ package final class SQLRows {
 
     /// No rows yet.
     ///
-    /// - Parameter columns: the columns' names by the statement; names may repeat.
-    package init(columns: [String]) { self.columns = Self.distinct(columns) }
+    /// - Parameters:
+    ///   - columns: the columns' names by the statement; names may repeat.
+    ///   - statement: the text of a statement that reads, and has no parameters.
+    package init(columns: [String], statement: String? = nil) {
+        self.columns = Self.distinct(columns)
+        // As a table, a statement has other names for columns of one name, and for constants.
+        let folded = Set(columns.map { $0.lowercased() })
+        let areNamed = folded.count == columns.count && folded.isDisjoint(with: ["true", "false", ""])
+        self.statement = areNamed ? statement : nil
+    }
 
     /// Numbers names that repeat, as an import numbers those of a file.
     private static func distinct(_ names: [String]) -> [String] {
@@ -121,6 +132,12 @@ package final class SQLRows {
             }
         }
         return hasNumber
+    }
+
+    /// Negative, 0 or positive if the value of a row is before, equal to or after that of another, in SQLite's order: NULL,
+    /// numbers, texts byte by byte, blobs.
+    package func compare(_ first: Int, _ second: Int, _ column: Int) -> Int {
+        withCell(first, column) { left in withCell(second, column) { right in left.compare(right) } }
     }
 
     /// The text of a value for display: NULL has its name, a blob its size.

@@ -37,6 +37,43 @@ extension SQLiteCell {
     }
 }
 
+extension SQLiteCell {
+    /// Negative, 0 or positive if this value is before, equal to or after another, in SQLite's order.
+    func compare(_ other: SQLiteCell) -> Int {
+        switch (self, other) {
+        case (.integer(let left), .integer(let right)): return Self.order(left, right)
+        case (.real(let left), .real(let right)): return Self.order(left, right)
+        case (.integer(let left), .real(let right)): return Self.order(left, right)
+        case (.real(let left), .integer(let right)): return -Self.order(right, left)
+        case (.text(let left), .text(let right)), (.blob(let left), .blob(let right)):
+            for (one, another) in zip(left, right) where one != another { return one < another ? -1 : 1 }
+            return left.count - right.count
+        default: return rank - other.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .integer, .real: 1
+        case .text: 2
+        case .blob: 3
+        }
+    }
+
+    private static func order<Number: Comparable>(_ left: Number, _ right: Number) -> Int {
+        left < right ? -1 : left > right ? 1 : 0
+    }
+
+    /// By value, and not by the nearest real.
+    private static func order(_ left: Int64, _ right: Double) -> Int {
+        if right >= 0x1p63 { return -1 }
+        guard right >= -0x1p63 else { return 1 }
+        let whole = Int64(right.rounded(.towardZero))
+        return left == whole ? order(Double(whole), right) : order(left, whole)
+    }
+}
+
 /// Dates as SQLite's functions read them.
 enum SQLDate {
     /// `2024-02-29 13:05:00`, in UTC, with as many decimals as the date has; a day without its time.

@@ -98,9 +98,11 @@ struct Pager {
             keys.removeLast()
         }
         let text = " \(parts.joined(separator: " · ")) "
-        // What was done is more than the place.
-        if DisplayWidth.of(text) > columns, let title = view.content.title { return " \(title) " }
-        return text
+        // What was done is more than the place; of a long entry there is the beginning, and the way back.
+        guard DisplayWidth.of(text) > columns, let title = view.content.title else { return text }
+        let back = " · q: back "
+        let isLong = DisplayWidth.of(" \(title) ") > columns && columns > 2 * back.count
+        return isLong ? " " + TextTable.cut(title, to: columns - back.count - 1) + back : " \(title) "
     }
 
     // MARK: Keys

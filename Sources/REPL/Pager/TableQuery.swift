@@ -108,6 +108,8 @@ struct TableView {
     var table: TableText
     /// The query of the rows; nil for rows that are sorted and chosen in memory.
     private var query: TableQuery?
+    /// The statement of the rows, which are sorted and chosen in memory; nil if no statement names them.
+    private var statement: StatementQuery?
     /// The steps taken in memory, for users.
     private var steps: [String] = []
     /// The entry or the steps that show the same; nil before the first.
@@ -117,7 +119,7 @@ struct TableView {
     /// The field by which the last step sorted it.
     private(set) var order: (name: String, isDescending: Bool)?
 
-    init(_ table: TableText) { (self.table, query) = (table, table.rows.query) }
+    init(_ table: TableText) { (self.table, query, statement) = (table, table.rows.query, table.rows.statement) }
 
     private var rows: any TableRows { table.rows }
 
@@ -135,14 +137,24 @@ struct TableView {
             let sorted = try query.sorted(name, descending: isDescending)
             if let rows = try rows.rows(of: sorted) { return next.showing(rows, of: sorted) }
         }
-        var heap = CellHeap()
-        let cells = (0..<rows.count).map { rows.value($0, name).map { heap.cell($0) } ?? .absent }
-        let places = cells.indices.sorted {
-            let order = CellOrder.compare(cells[$0], cells[$1])
+        let compare = rows.comparison(of: name) ?? comparison(of: name)
+        let places = (0..<rows.count).sorted {
+            let order = compare($0, $1)
             return order == 0 ? $0 < $1 : (order < 0) != isDescending
         }
         if self.order != nil { next.steps = next.steps.dropLast() }
+        next.statement = statement?.sorted(name, descending: isDescending)
         return next.showing(places, "by \(name)\(isDescending ? ", descending" : "")")
+    }
+
+    /// The order of the values of a field.
+    private func comparison(of name: String) -> (Int, Int) -> Int {
+        var heap = CellHeap()
+        let cells = (0..<rows.count).map { rows.value($0, name).map { heap.cell($0) } ?? .absent }
+        return { [heap] first, second in
+            extendLifetime(heap)
+            return CellOrder.compare(cells[first], cells[second])
+        }
     }
 
     /// The rows with the value that a row has.
@@ -161,6 +173,7 @@ struct TableView {
         }
         let numbers = numbers(of: name, also: value)
         let places = numbers.places.indices.filter { numbers.places[$0] == numbers.other }
+        next.statement = statement?.filtered(name, value)
         return next.showing(places, "\(name): \(text ?? "none")")
     }
 
@@ -168,7 +181,7 @@ struct TableView {
     func counted(by name: String, columns: Int) throws -> TableView {
         var counts: [(value: PropertyListValue?, count: Int)] = []
         var next = self
-        (next.order, next.query) = (nil, nil)
+        (next.order, next.query, next.statement) = (nil, nil, nil)
         next.steps.append("counts of \(name)")
         if let query = query(for: name) {
             let (found, text) = try query.counts(name)
@@ -182,11 +195,14 @@ struct TableView {
                 totals[Int(number)] += 1
             }
             let found = totals.indices.filter { totals[$0] > 0 }
+            // A statement has groups of as many rows in the order of their values.
+            let compare = rows.comparison(of: name) ?? { $0 - $1 }
             let sorted = found.sorted {
-                totals[$0] == totals[$1] ? (places[$0] ?? 0) < (places[$1] ?? 0) : totals[$0] > totals[$1]
+                totals[$0] == totals[$1] ? compare(places[$0] ?? 0, places[$1] ?? 0) < 0 : totals[$0] > totals[$1]
             }
             counts = sorted.map { (value: places[$0].flatMap { rows.value($0, name) }, count: totals[$0]) }
-            (next.title, next.isEntry) = (next.steps.joined(separator: "; "), false)
+            let entry = statement?.counts(name)
+            (next.title, next.isEntry) = (entry ?? next.steps.joined(separator: "; "), entry != nil)
         }
         let found = CountRows(counts, of: name, in: rows, barWidth: columns < 60 ? 12 : 24)
         next.table = TableText(found, in: 0..<min(found.count, 100), chosen: [])
@@ -201,6 +217,7 @@ struct TableView {
             values = try query.query.values(of: [query.query.store.key(name)]).first ?? []
             title = query.text + ":plot{ x = \(LuaString(name).quoted()) }"
         } else {
+            if let statement { title = statement.histogram(name) }
             values = (0..<rows.count).map { rows.value($0, name) }
         }
         let column = PlotColumn(name: name, values: values, unit: rows.unit(of: name)).readingDates
@@ -237,9 +254,9 @@ struct TableView {
 
     private func showing(_ places: [Int], _ step: String) -> TableView {
         var next = self
-        (next.table, next.query, next.isEntry) = (table.showing(ChosenRows(rows, places)), nil, false)
+        (next.table, next.query, next.isEntry) = (table.showing(ChosenRows(rows, places)), nil, statement != nil)
         next.steps.append(step)
-        next.title = next.steps.joined(separator: "; ")
+        next.title = statement?.text ?? next.steps.joined(separator: "; ")
         return next
     }
 }
@@ -274,6 +291,11 @@ private struct ChosenRows: TableRows {
     func thumbnail(_ row: Int) -> String? { rows.thumbnail(places[row]) }
     func value(_ row: Int, _ name: String) -> PropertyListValue? { rows.value(places[row], name) }
     func unit(of name: String) -> PlotUnit { rows.unit(of: name) }
+
+    func comparison(of name: String) -> ((Int, Int) -> Int)? {
+        rows.comparison(of: name).map { compare in { [places] in compare(places[$0], places[$1]) } }
+    }
+
     func cell(of value: PropertyListValue, _ name: String) -> TableCell? { rows.cell(of: value, name) }
 }
 

@@ -1,6 +1,7 @@
 import Items
 import Plots
 import PropertyList
+import SQLite
 import Scripting
 import Wording
 
@@ -21,6 +22,18 @@ struct StatementRows: TableRows {
         self.places = places
     }
 
+    var statement: StatementQuery? {
+        guard let text = rows.statement else { return nil }
+        // Columns of other tables may have a collation of their own.
+        let names = host.sql.names
+        return StatementQuery(text, isBinary: names.databases.isEmpty && names.tables.count <= 1)
+    }
+
+    func comparison(of name: String) -> ((Int, Int) -> Int)? {
+        guard let column = places[name] else { return nil }
+        return { [rows] first, second in rows.compare(first, second, column) }
+    }
+
     func names(in shown: Range<Int>) -> [String] { rows.columns }
 
     func cell(_ row: Int, _ name: String) -> TableCell? {
@@ -32,7 +45,11 @@ struct StatementRows: TableRows {
 
     func value(_ row: Int, _ name: String) -> PropertyListValue? {
         guard let column = places[name], !rows.isNull(row, column) else { return nil }
-        return rows.withCell(row, column) { cell in cell.value }
+        return rows.withCell(row, column) { cell in
+            // A text that is not UTF-8 is none the less no NULL.
+            if case .text(let bytes) = cell { return .string(String(decoding: bytes, as: UTF8.self)) }
+            return cell.value
+        }
     }
 
     func cell(of value: PropertyListValue, _ name: String) -> TableCell? {

@@ -33,12 +33,18 @@ protocol TableRows {
     func unit(of name: String) -> PlotUnit
     /// The query of the rows; nil if they are none of a query that entries can name.
     var query: TableQuery? { get }
+    /// The statement of the rows; nil if they are none of one that a further statement can name.
+    var statement: StatementQuery? { get }
+    /// An order of the rows by a field, negative, 0 or positive; nil for that of the items' values.
+    func comparison(of name: String) -> ((Int, Int) -> Int)?
     /// The rows of another query; nil if they are none of a query.
     func rows(of query: TableQuery) throws -> (any TableRows)?
 }
 
 extension TableRows {
     var query: TableQuery? { nil }
+    var statement: StatementQuery? { nil }
+    func comparison(of name: String) -> ((Int, Int) -> Int)? { nil }
     func rows(of query: TableQuery) throws -> (any TableRows)? { nil }
 }
 

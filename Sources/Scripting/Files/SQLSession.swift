@@ -100,13 +100,17 @@ package enum SQLResult {
 extension ScriptHost {
     /// Runs a statement whose parameters are bound, to its end.
     ///
+    /// - Parameters:
+    ///   - statement: the statement.
+    ///   - entry: its text, if it has no parameters: rows that a statement reads keep it.
+    /// - Returns: its rows, or the number of changes.
     /// - Throws: `SQLError`, `LuaError` beyond the limit of memory, and what a change throws.
-    package func run(_ statement: SQLStatement) throws -> SQLResult {
+    package func run(_ statement: SQLStatement, entry: String? = nil) throws -> SQLResult {
         guard !statement.columns.isEmpty else {
             if !statement.isReadOnly { lifeCycle.saver.commitBeforeTransaction() }
             return .changes(try statement.run())
         }
-        let rows = SQLRows(columns: statement.columns.map(\.name))
+        let rows = SQLRows(columns: statement.columns.map(\.name), statement: statement.isReadOnly ? entry : nil)
         let columns = rows.columns.indices
         var growth = 0
         rowMemory.collect()
@@ -140,7 +144,7 @@ extension ScriptHost {
                     .parameter, "the parameter \(name ?? "?") has no value at the prompt: sql(text, value) gives it one"
                 )
             }
-            switch try run(statement) {
+            switch try run(statement, entry: text) {
             case .rows(let rows): return rows.luaValue(in: state)
             case .changes(let count): return .integer(Int64(count))
             }

@@ -162,4 +162,20 @@ struct SQLRowsTests {
         #expect(Self.sample.shownText(1, 0) == "NULL" && Self.sample.shownText(0, 2) == "0.1")
         #expect(Self.rows(["a"], [[.blob([1, 2])]]).shownText(0, 0) == "2 bytes")
     }
+
+    @Test("values are in SQLite's order")
+    func order() {
+        let cells: [SQLiteValue] = [
+            .null, .real(-.infinity), .integer(.min), .real(-0.5), .integer(0), .real(0.5), .integer(1 << 53),
+            .integer(1 << 53 + 1), .real(0x1p53 + 2), .integer(.max), .real(0x1p63), .text(Array("B".utf8)),
+            .text(Array("a".utf8)), .text(Array("ab".utf8)), .blob([]), .blob([0]),
+        ]
+        let rows = Self.rows(["a"], cells.map { [$0] })
+        for first in cells.indices {
+            for second in cells.indices {
+                #expect(rows.compare(first, second, 0).signum() == (first - second).signum(), "\(first) \(second)")
+            }
+        }
+        #expect(Self.rows(["a"], [[.integer(1)], [.real(1)]]).compare(0, 1, 0) == 0)
+    }
 }

@@ -1,3 +1,4 @@
+import Items
 import LineEditor
 import Lua
 import Scripting
@@ -161,6 +162,51 @@ import Testing
         // As many rows.
         let count = try test.enter("#(\(entry))").dropLast()
         #expect(lines.last?.contains("of \(count) · ") == true || lines.last == " \(entry) ", "\(lines.last ?? "")")
+    }
+
+    @Test("rows of a statement: the entry is the statement that gives what is shown")
+    func statements() throws {
+        let test = try TestHost()
+        let text = "select name, price, room from items where price > 0"
+        var pager = try pager("\(text);", test, rows: 12)
+        _ = screen(&pager, [Self.key("s"), Self.key("s")])
+        let sorted = try #require(pager.entry)
+        #expect(sorted == "select * from (\(text)) order by \"name\" desc")
+        var other = Pager(PagerTable(try #require(try test.table(sorted))), rows: 12, columns: 80)
+        #expect(screen(&pager, [])[1..<11] == screen(&other, [])[1..<11])
+        let counts = screen(&pager, [Self.key("q"), Self.right, Self.right, Self.key("F")])
+        #expect(counts[1].contains("Hall") && counts[1].contains("14") && counts[3].contains("Sam's"))
+        let counting = try #require(pager.entry)
+        #expect(counting == "select \"room\", count(*) n from (\(text)) group by \"room\" order by 2 desc, 1")
+        #expect(try test.lines(counting).first?.split(separator: " ") == ["#", "room", "n"])
+        _ = screen(&pager, [Self.down, Self.down, .press(.enter)])
+        let chosen = try #require(pager.entry)
+        #expect(chosen == "select * from (\(text)) where \"room\" = 'Sam''s'")
+        #expect(try test.enter("#sql(\(LuaString(chosen).quoted()))") == "4\n")
+        // Of a long title there is the beginning, and the way back.
+        let drawn = screen(&pager, [Self.key("h")]).last ?? ""
+        #expect(drawn.hasPrefix(" sql(\"select * from (select name") && drawn.hasSuffix("… · q: back "), "\(drawn)")
+        #expect(drawn.count <= 80)
+    }
+
+    @Test("a statement is one of another if it can be a table, and a value if it can be shown")
+    func derived() throws {
+        let two = try #require(StatementQuery("select 1 -- one\n, 2 n; ", isBinary: false))
+        #expect(two.text == "select 1 , 2 n")
+        let plain = try #require(StatementQuery("values (1)", isBinary: true))
+        #expect(
+            plain.filtered("column1", .real(1.5))?.filtered("column1", nil)?.sorted("column1", descending: true)?.text
+                == "select * from (values (1)) where \"column1\" = 1.5 and \"column1\" is null order by \"column1\" desc"
+        )
+        #expect(
+            two.filtered("n", .integer(2))?.text == "select * from (select 1 , 2 n) where \"n\" collate binary = 2")
+        #expect(plain.filtered("column1", .string("a\u{1B}")) == nil && plain.filtered("column1", .data([1])) == nil)
+        #expect(plain.histogram("column1") == "sql(\"values (1)\"):plot{ x = \"column1\" }")
+        for text in ["pragma table_info(items)", "explain select 1", "select 'a\nb'"] {
+            #expect(StatementQuery(text, isBinary: true) == nil, "\(text)")
+        }
+        #expect(SQLRows(columns: ["a", "A"], statement: "select 1 a, 2 A").statement == nil)
+        #expect(SQLRows(columns: ["a", "b"], statement: "select 1 a, 2 b").statement != nil)
     }
 
     @Test("a text that is not plain is quoted, and what no predicate finds is chosen in memory")
