@@ -19,7 +19,7 @@ enum ItemFilesBinding {
         if !isPacked, let format = given ?? ItemFileFormat(path: path), format.isWritten || !writes { return format }
         let formats = ItemFileFormat.allCases.filter { $0.isWritten || !writes }.map(\.rawValue)
         throw LuaMismatch(
-            "the extension of '\(path.shortened(to: 4096))' names no format\(isPacked || ItemFileFormat(path: path) != nil ? " that is written" : ""): give \(OptionWords.choose("options.format", "--format")), \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "")",
+            "the extension of '\(path.shortened(to: 4096))' names no format\(isPacked || ItemFileFormat(path: path) != nil ? " that is written" : ""): give \(OptionWords.choose("options.format", "--format", json: nil)), \(formats.dropLast().joined(separator: ", ")) or \(formats.last ?? "")",
             argument: "path")
     }
 

@@ -255,14 +255,15 @@ package struct ColumnResult: Sendable {
                 "\(name): \(shown(example)) fits \(first) and \(second), as all cells do: text; give \(OptionWords.option("date", first)) or the other one"
         case .decimals(let example):
             return
-                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point"))"
+                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point", json: nil))"
         case .forms(let example, let count, let fillers):
             let nulls = fillers.map {
                 OptionWords.option("null", VisibleText.line(String(decoding: $0, as: UTF8.self)))
             }
             let types = OptionWords.choose(
-                "types = { [\(name.quoted())] = \"real\" }", "--types \(OptionWords.argument("\(name)=real"))")
-            let advice = ([types] + nulls).joined(separator: OptionWords.choose(", ", " "))
+                "types = { [\(name.quoted())] = \"real\" }", "--types \(OptionWords.argument("\(name)=real"))",
+                json: "\"types\": {\(name.quoted()): \"real\"}")
+            let advice = ([types] + nulls).joined(separator: OptionWords.choose(", ", " ", json: nil))
             return
                 "\(name): numbers in several forms, such as \(shown(example)) among \(count.counted("cell")): text; give \(advice)"
         case .fillers(let fillers, let count, let kind):
@@ -272,10 +273,11 @@ package struct ColumnResult: Sendable {
                 "--null \(OptionWords.argument(VisibleText.line(String(decoding: $0.text, as: UTF8.self))))"
             }.joined(separator: " ")
             let scripts = fillers.count == 1 ? "null = \(texts)" : "null = { \(texts) }"
+            let json = fillers.count == 1 ? "\"null\": \(texts)" : "\"null\": [\(texts)]"
             let kind = kind == .integer || kind == .real ? "number" : kind == .date ? "date" : "boolean"
             let what = number == 1 ? "is not a \(kind)" : "are not \(kind)s"
             return
-                "\(name): \(number.grouped) of \(count.grouped) cells \(what) (\(texts)): text; give \(OptionWords.choose(scripts, options))"
+                "\(name): \(number.grouped) of \(count.grouped) cells \(what) (\(texts)): text; give \(OptionWords.choose(scripts, options, json: json))"
         }
     }
 }

@@ -110,7 +110,7 @@ struct CSVItemReader {
                 names.count == 1 || isFirst && (names[0].hasPrefix("#") || cells.count > names.count + 1)
             {
                 message +=
-                    "; lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1")), comments by \(OptionWords.option("comment", "#"))"
+                    "; lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1", json: "\"skip\": 1")), comments by \(OptionWords.option("comment", "#"))"
             }
         } else {
             let cell = (0..<cells.count).first { cells[$0].contains(0) } ?? 0
@@ -155,7 +155,7 @@ struct CSVItemReader {
         }
         merger.remark(
             .leftOut, reasons == nil ? 0 : 1,
-            "the last column, \(RejectedRows.reason), has the reasons of rejected rows: left out (\(OptionWords.choose("map = { error = \"reason\" }", "--map error=reason")) keeps it)"
+            "the last column, \(RejectedRows.reason), has the reasons of rejected rows: left out (\(OptionWords.choose("map = { error = \"reason\" }", "--map error=reason", json: "\"map\": {\"error\": \"reason\"}")) keeps it)"
         )
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
         // What the caller renames or leaves out is known to him.
@@ -194,7 +194,7 @@ struct CSVItemReader {
         if header.unnamed.count > 1, header.unnamed.count == names.count - 1, options.names[""] == nil {
             merger.remark(
                 .oddHeader, 1,
-                "the header has one name, \(names[header.unnamed[0] == 0 ? names.count - 1 : 0]): lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1"))"
+                "the header has one name, \(names[header.unnamed[0] == 0 ? names.count - 1 : 0]): lines above the header are left out by \(OptionWords.choose("skip = 1", "--skip 1", json: "\"skip\": 1"))"
             )
         }
         let values = names.indices.filter { cell in
@@ -208,7 +208,7 @@ struct CSVItemReader {
         }
         merger.remark(
             .oddHeader, values.isEmpty ? 0 : 1,
-            "\(CSVHeader.list(values.map { names[$0] })) in the header \(values.count == 1 ? "looks like a value" : "look like values"): of a file without a header the first row is read with \(OptionWords.choose("header = false", "--no-header"))"
+            "\(CSVHeader.list(values.map { names[$0] })) in the header \(values.count == 1 ? "looks like a value" : "look like values"): of a file without a header the first row is read with \(OptionWords.choose("header = false", "--no-header", json: "\"header\": false"))"
         )
     }
 }

@@ -84,7 +84,8 @@ struct ColumnReading: Sendable {
     /// The error of a whole number that no real is.
     static func inexact(_ number: String, _ field: String) -> StoreError {
         let advice = OptionWords.choose(
-            "types = { [\(field.quoted())] = \"number\" }", "--types \(OptionWords.argument("\(field)=number"))")
+            "types = { [\(field.quoted())] = \"number\" }", "--types \(OptionWords.argument("\(field)=number"))",
+            json: "\"types\": {\(field.quoted()): \"number\"}")
         return StoreError(
             .invalidValue(field: field),
             "\(field) takes a real, and none is \(number) exactly: a field that is not declared as a real has all digits by \(advice)"

@@ -74,7 +74,7 @@ final class ImportedRow {
         guard !fieldName.isEmpty else {
             throw StoreError(
                 .invalidValue(field: ""),
-                "a field has a name, and a key of this row has none: rename it with \(OptionWords.choose("map = { [\"\"] = \"name\" }, or leave it out with false", "--map =name, or leave it out with --map ="))"
+                "a field has a name, and a key of this row has none: rename it with \(OptionWords.choose("map = { [\"\"] = \"name\" }, or leave it out with false", "--map =name, or leave it out with --map =", json: "\"map\": {\"\": \"name\"}"))"
             )
         }
         let place = try addField(fieldName, column: name)

@@ -85,7 +85,8 @@ extension ItemImporter {
         let columns = (likely.isEmpty ? fields : likely).map(\.name)
         guard let first = columns.first else { return }
         let advice = OptionWords.choose(
-            "map = { [\(first.quoted())] = \(name.quoted()) }", "--map \(OptionWords.argument("\(first)=\(name)"))")
+            "map = { [\(first.quoted())] = \(name.quoted()) }", "--map \(OptionWords.argument("\(first)=\(name)"))",
+            json: "\"map\": {\(first.quoted()): \(name.quoted())}")
         let further = columns.count > 1 ? " (or \(CSVHeader.list(Array(columns.dropFirst().prefix(5)))))" : ""
         merger.remark(.noName, 1, "no column is the \(name) of the items: give \(advice)\(further)")
     }

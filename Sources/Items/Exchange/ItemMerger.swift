@@ -138,7 +138,8 @@ final class ItemMerger {
         }
         let column = row.columns[place].name
         let map = OptionWords.choose(
-            "map = { [\(column.quoted())] = \"price\" }", "--map \(OptionWords.argument("\(column)=price"))")
+            "map = { [\(column.quoted())] = \"price\" }", "--map \(OptionWords.argument("\(column)=price"))",
+            json: "\"map\": {\(column.quoted()): \"price\"}")
         return "; a field of its own takes it: \(map)"
     }
 

@@ -266,7 +266,9 @@ package final class ItemSQL {
             return SQLError(.incomplete, "the statement is not complete", offset: offset ?? calls?.length)
         }
         if let denial = connection?.denial, failure.code == .denied || failure.code == .error {
-            return SQLError(.denied, Self.advice(denial), offset: offset)
+            let start = SQLText(String((calls?.statement ?? "").prefix(200)))
+            let isVirtual = denial.kind != .schema && start.isWord(0, "create") && start.isWord(1, "virtual")
+            return SQLError(.denied, isVirtual ? Self.virtualAdvice : Self.advice(denial), offset: offset)
         }
         if failure.message == "virtual tables may not be altered" {
             return SQLError(.denied, Self.advice(SQLiteDenial(kind: .schema, name: "")), offset: offset)
@@ -288,6 +290,10 @@ package final class ItemSQL {
             ? ": a text stands in single quotes" : SQLHint(self, before).text(for: failure.message)
         return SQLError(code, failure.message + hint, offset: offset)
     }
+
+    /// A module's own statements are refused, of which the statement says nothing.
+    private static let virtualAdvice =
+        "a statement makes no virtual table: sqlite.open(path) makes them in a database, which sql.attach attaches"
 
     private static func advice(_ denial: SQLiteDenial) -> String {
         switch denial.kind {

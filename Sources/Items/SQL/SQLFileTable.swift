@@ -1,6 +1,7 @@
 import ColumnEngine
 import PropertyList
 import SQLite
+import Wording
 
 /// A file's rows as a table: read by the import's readers into columns of their own, like those of the items.
 ///
@@ -30,8 +31,14 @@ struct SQLFileTable {
             }
         }
         try files.withFile(call.path) { file in
-            let report = try store.importItems(file, path: call.path, options)
-            remarks = report.remarks.filter { $0.kind != .noName }.map { "\(call.path): \($0.description)" }
+            let words = OptionWords.FileTable(call.format.rawValue, path: call.path, functions: SQLFileCalls.names)
+            let report = try OptionWords.$table.withValue(words) {
+                try store.importItems(file, path: call.path, options)
+            }
+            // A null is NULL.
+            remarks = report.remarks.filter { ![.noName, .nulls].contains($0.kind) }.map {
+                "\(call.path): \($0.description)"
+            }
         }
         if let kinds { remarks.insert(kinds, at: 0) }
         self.remarks = remarks

@@ -91,6 +91,34 @@ import Testing
         #expect(throws: (any Error).self) { try fixture.run("delete from csv('rooms.csv')") }
     }
 
+    @Test(
+        "advice for a file names what statements have",
+        arguments: [
+            ("csv('x.csv')", "PK\u{3}\u{4} and more of it", "or a spreadsheet such as .xlsx: give xlsx('x.csv')"),
+            ("csv('x.csv')", "SQLite format 3\0 and more", "give sql.attach(\"name\", \"x.csv\")"),
+            ("csv('x.csv')", "a;b\n1;2\n", "give csv('x.csv', '{\"delimiter\": \";\"}')"),
+            ("csv('it''s.csv')", "a\tb\n1\t2\n", "give csv('it''s.csv', '{\"delimiter\": \"\\t\"}')"),
+        ])
+    func advice(table: String, text: String, advice: String) throws {
+        let name = table.contains("it") ? "it's.csv" : "x.csv"
+        try fixture.files.write(name, text)
+        var said = ""
+        do { _ = try fixture.rows("select * from \(table)") } catch { said = "\(error)" }
+        #expect(said.contains(advice), "\(said)")
+    }
+
+    @Test("remarks on a file name what statements have, and a null is NULL, which nobody is told")
+    func remarks() throws {
+        let cells = (0..<40).map { "\($0)" } + ["NA"]
+        try fixture.files.write("na.csv", "n,m\n" + cells.map { "\($0),1\n" }.joined())
+        let remarks = try fixture.sql.prepare("select * from csv('na.csv')").remarks.joined(separator: "\n")
+        #expect(remarks.contains("give csv('na.csv', '{\"null\": \"NA\"}')"), "\(remarks)")
+        try fixture.files.write("null.jsonl", "{\"a\": 1, \"b\": null}\n{\"a\": null, \"b\": 2}\n")
+        let statement = try fixture.sql.prepare("select a, b from jsonl('null.jsonl')")
+        #expect(statement.remarks.isEmpty, "\(statement.remarks)")
+        #expect(fixture.error("create virtual table temp.f using fts5(a)")?.message.contains("sqlite.open") ?? false)
+    }
+
     @Test("a database is attached, for reading alone unless it is granted")
     func attach() throws {
         try fixture.files.write("a.sqlite", "")
