@@ -105,6 +105,9 @@ final class ImportedRow {
         return try addColumn(name)
     }
 
+    /// Whether a record's name is one of those before.
+    func hasPlace(_ name: String) -> Bool { places[ExactText(name)] != nil }
+
     /// The column of a field; nil if it has none.
     func place(of field: ItemField) -> Int? { fieldPlaces[field] }
 

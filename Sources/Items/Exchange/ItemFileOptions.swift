@@ -85,6 +85,8 @@ package struct ItemFileOptions {
 
     /// The field that stands for the items' key, in a store for the rows of a file: its column may have equal values.
     var keyField: String?
+    /// Whether new fields of JSON are made in the order of the file.
+    var keepsOrder = false
 
     /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {

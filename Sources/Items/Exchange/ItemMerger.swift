@@ -22,6 +22,8 @@ final class ItemMerger {
     let formerCount: Int
     /// The keys that JSON objects have more than once.
     var repeatedKeys = RepeatedKeys()
+    /// The order of the keys of JSON objects; nil if it is of no interest.
+    var keyOrder: KeyOrder?
     /// The number of nulls that JSON records have in dictionaries, and the first one's path, of the first record.
     private var nulls = (count: 0, first: "", record: 0)
     /// The rows that matched an item.
@@ -32,6 +34,7 @@ final class ItemMerger {
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
         (self.store, self.options, self.path) = (store, options, path)
         rejected = RejectedRows(options)
+        keyOrder = options.keepsOrder ? KeyOrder() : nil
         formerCount = store.columns.estimatedCount
         keyFields = try options.key.map { try store.field(named: $0) }
         if !keyFields.isEmpty { keys = try ImportKeys(store, keyFields) }

@@ -46,7 +46,7 @@ struct JSONLineReader {
         if row.line % 64 == 0 { try options.progress?(file.position, file.size) }
         let values: [PropertyListValue]
         do throws(JSONError) {
-            values = try PropertyListValue.values(json: line, repeated: &merger.repeatedKeys)
+            values = try PropertyListValue.values(json: line, repeated: &merger.repeatedKeys, order: &merger.keyOrder)
         } catch {
             // A row is a line.
             let place = error.column.map { "column \($0): " } ?? ""

@@ -14,7 +14,8 @@ struct RecordReader {
     func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
         let values = try decoded {
-            try PropertyListValue.values(json: try text.contents(file.size), repeated: &merger.repeatedKeys)
+            try PropertyListValue.values(
+                json: try text.contents(file.size), repeated: &merger.repeatedKeys, order: &merger.keyOrder)
         }
         try read(try RecordShape(options, path, merger.store.schema).records(of: values), row) {
             try merger.takeJSON($0, row)
@@ -117,6 +118,12 @@ extension ItemMerger {
         }
     }
 
+    /// A record's values, in the file's order if it is asked for and the record has new names, else by name.
+    private func inOrder(_ values: PropertyListFields, _ row: ImportedRow) -> [PropertyListFields.Element] {
+        guard let keyOrder, values.keys.contains(where: { !row.hasPlace($0) }) else { return values.sortedByName }
+        return keyOrder.sorted(values)
+    }
+
     /// Merges a record, which may have new names.
     ///
     /// - Parameters:
@@ -137,7 +144,7 @@ extension ItemMerger {
                     .invalidValue(field: ""),
                     "a dictionary is expected, and this is \(FieldValidation.describe(record))")
             }
-            for (name, value) in values.sortedByName {
+            for (name, value) in inOrder(values, row) {
                 if Interruption.isDueAtStep { throw WorkStopped() }
                 // The reason of an earlier rejection.
                 if name == RejectedRows.reasonKey { continue }

@@ -12,6 +12,7 @@ extension ItemFileOptions {
     init(_ format: ItemFileFormat, json text: String, of name: String) throws(SQLError) {
         self.init(format: format)
         keyField = "itemKey "
+        keepsOrder = true
         if text.isEmpty { return }
         let value: PropertyListValue
         do { value = try PropertyListValue(json: Array(text.utf8)) } catch {

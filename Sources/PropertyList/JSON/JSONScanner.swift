@@ -264,6 +264,7 @@ struct JSONReader {
     private static let depthLimit = 512
     private var scanner: JSONScanner
     private var repeated = RepeatedKeys()
+    private var order: KeyOrder?
 
     static func value(of bytes: [UInt8]) throws(PropertyListError) -> (PropertyListValue, RepeatedKeys) {
         var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
@@ -273,8 +274,17 @@ struct JSONReader {
     }
 
     /// One value, or several that stand one after another.
-    static func values(of bytes: [UInt8]) throws(PropertyListError) -> ([PropertyListValue], RepeatedKeys) {
-        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - order: takes the keys in the order of the text; nil if it is of no interest.
+    /// - Returns: the values, and the keys that an object has again.
+    /// - Throws: `PropertyListError`.
+    static func values(
+        of bytes: [UInt8], order: inout KeyOrder?
+    ) throws(PropertyListError) -> ([PropertyListValue], RepeatedKeys) {
+        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false), order: order)
+        defer { order = reader.order }
         var values: [PropertyListValue] = []
         repeat { values.append(try reader.value(depth: 0)) } while !reader.scanner.isAtEnd()
         return (values, reader.repeated)
@@ -324,6 +334,7 @@ struct JSONReader {
         while try !scanner.ends(UInt8(ascii: "}"), isFirst: isFirst) {
             isFirst = false
             guard case .string(let key) = try scanner.key() else { throw scanner.error("a key is not Unicode") }
+            order?.record(key, depth: depth)
             let value = try value(depth: depth + 1)
             if entries.updateValue(value, forKey: key) != nil { repeated.record(key) }
         }

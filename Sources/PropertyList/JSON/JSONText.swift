@@ -234,8 +234,23 @@ extension PropertyListValue {
     package static func values(
         json bytes: [UInt8], repeated: inout RepeatedKeys
     ) throws(JSONError) -> [PropertyListValue] {
+        var order: KeyOrder?
+        return try values(json: bytes, repeated: &repeated, order: &order)
+    }
+
+    /// The same, with the order of the keys.
+    ///
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - repeated: takes the keys that an object has again.
+    ///   - order: takes the keys in the order of the text; nil if it is of no interest.
+    /// - Returns: the values.
+    /// - Throws: ``JSONError``.
+    package static func values(
+        json bytes: [UInt8], repeated: inout RepeatedKeys, order: inout KeyOrder?
+    ) throws(JSONError) -> [PropertyListValue] {
         do throws(PropertyListError) {
-            let (values, keys) = try JSONReader.values(of: bytes)
+            let (values, keys) = try JSONReader.values(of: bytes, order: &order)
             repeated.add(keys)
             return values
         } catch {
@@ -266,6 +281,29 @@ package struct RepeatedKeys: Sendable, Hashable {
     package mutating func add(_ other: Self) {
         if first == nil { first = other.first }
         count += other.count
+    }
+}
+
+/// The keys of objects in the order in which texts of JSON have them first. Objects of another depth have an order of their
+/// own.
+package struct KeyOrder: Sendable, Hashable {
+    /// By depth, the place of each key.
+    private var places: [[ExactText: Int]] = []
+
+    package init() {}
+
+    mutating func record(_ key: String, depth: Int) {
+        while places.count <= depth { places.append([:]) }
+        let key = ExactText(key)
+        if places[depth][key] == nil { places[depth][key] = places[depth].count }
+    }
+
+    /// Fields in the order of the least deep objects that have all of their names; by name where none has.
+    package func sorted(_ fields: PropertyListFields) -> [PropertyListFields.Element] {
+        let entries = fields.sortedByName.map { (entry: $0, name: ExactText($0.key)) }
+        let order = places.first { places in entries.allSatisfy { places[$0.name] != nil } }
+        guard let order else { return entries.map(\.entry) }
+        return entries.sorted { order[$0.name] ?? 0 < order[$1.name] ?? 0 }.map(\.entry)
     }
 }
 

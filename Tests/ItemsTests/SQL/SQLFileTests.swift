@@ -107,6 +107,22 @@ import Testing
         #expect(said.contains(advice), "\(said)")
     }
 
+    @Test(
+        "the columns of JSON are in the file's order of first appearance",
+        arguments: [
+            (
+                "jsonl",
+                "{\"z\": 1, \"name\": \"a\"}\n{\"z\": 2, \"deep\": {\"b\": 1, \"a\": 2}, \"big\": 3, \"name\": \"b\"}\n"
+            ),
+            ("json", "[{\"z\": 1, \"name\": null}, {\"z\": 2, \"deep\": {\"b\": 1}, \"big\": 3, \"name\": \"b\"}]"),
+            ("json", "{\"big\": 1, \"data\": [{\"z\": 1, \"name\": \"a\"}, {\"deep\": 2, \"big\": 3}]}"),
+        ])
+    func order(format: String, text: String) throws {
+        try fixture.files.write("order", text)
+        let statement = try fixture.sql.prepare("select * from \(format)('order')")
+        #expect(statement.columns.map(\.name) == ["z", "name", "deep", "big"])
+    }
+
     @Test("remarks on a file name what statements have, and a null is NULL, which nobody is told")
     func remarks() throws {
         let cells = (0..<40).map { "\($0)" } + ["NA"]
