@@ -90,10 +90,11 @@ struct SQLHint {
         return ""
     }
 
-    /// The place of a table that is missing, for which SQLite has none; nil for other messages.
+    /// The place of a table that is missing, or of a column of an insert, for which SQLite has none; nil for other messages.
     static func place(of message: String, _ statement: String) -> Int? {
-        let start = "no such table: "
-        guard message.utf8.count <= longest, message.hasPrefix(start) else { return nil }
+        let starts = ["no such table: ", "table items has no column named "]
+        guard message.utf8.count <= longest, let start = starts.first(where: { message.hasPrefix($0) })
+        else { return nil }
         let name = message.dropFirst(start.count).lowercased()
         let text = SQLText(statement)
         let last = name.split(separator: ".").last.map { String($0) } ?? name

@@ -272,6 +272,7 @@ import Testing
                 == SQLError(
                     .syntax, fixture.error("select nmae from items")?.message ?? "", offset: 7))
         #expect(fixture.error("select nmae from items")?.message.contains("name") ?? false)
+        #expect(fixture.error("insert into items(nmae) values ('a')")?.offset == 18)
         #expect(fixture.error("selct 1")?.offset == 0)
         #expect(fixture.error("select 1 from items where name = \"Lamp\"")?.message.contains("single quotes") ?? false)
         #expect(fixture.sql.completeness(of: "select 1") == .complete)
