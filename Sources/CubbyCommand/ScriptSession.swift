@@ -103,7 +103,9 @@ struct ScriptSession {
     private func run(
         _ chunks: [(bytes: [UInt8], name: String)], _ options: inout ScriptHostOptions, _ debugger: DebugAdapterServer?
     ) throws -> Int32 {
-        let host = try Self.open(options)
+        var spare: MemoryContainer?
+        defer { spare?.remove() }
+        let (host, denial) = try open(options, &spare)
         options.kernelABI = host.fences.kernelABI
         let debugServer = DebugServer(host, key: host.socket?.key)
         defer { debugServer.stop() }
@@ -114,6 +116,7 @@ struct ScriptSession {
         // The host holds it weakly.
         defer { withExtendedLifetime(pictures) {} }
         let kernel = try makeKernel(host)
+        kernel?.denial = denial
         defer { kernel?.close() }
         let debugged = debugger?.begin(host)
         defer { debugger?.leave() }
@@ -151,8 +154,36 @@ struct ScriptSession {
     }
 
     private func makeMemoryContainer() throws -> MemoryContainer? {
-        guard ContainerArgument.isMemory(hostOptions.container) else { return nil }
+        try ContainerArgument.isMemory(hostOptions.container) ? Self.makeContainer() : nil
+    }
+
+    private static func makeContainer() throws -> MemoryContainer {
         do throws(FileError) { return try MemoryContainer() } catch { throw CommandFailure.exit(error) }
+    }
+
+    /// Opens the host. A notebook whose container is another's gets an empty one, in which its cells are refused: what a
+    /// kernel says that does not start, nobody sees.
+    ///
+    /// - Parameters:
+    ///   - options: the host's.
+    ///   - spare: becomes the empty container, which the caller removes.
+    /// - Returns: the host, and why cells are refused.
+    /// - Throws: the exit status, after the message.
+    private func open(
+        _ options: ScriptHostOptions, _ spare: inout MemoryContainer?
+    ) throws -> (ScriptHost, denial: String?) {
+        do { return (try Self.open(options), nil) } catch {
+            guard isNotebook, !options.isReadOnly, let holder = FolderLock.holder(of: options.container.path) else {
+                throw error
+            }
+            let problem = FolderLockError.inUse(path: options.container.path, holder: holder)
+            let container = try Self.makeContainer()
+            spare = container
+            var options = options
+            (options.container, options.shared) = (container.container, nil)
+            options.persistence = { _ in MemoryPersistence() }
+            return (try Self.open(options), "\(problem.message). Restart this kernel when the other has ended")
+        }
     }
 
     /// The kernel, listening before the application is launched; nil for another source.

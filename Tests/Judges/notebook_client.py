@@ -155,6 +155,13 @@ heard = dict(kernel.until_idle(message))
 step("the answer arrives", heard["execute_result"]["data"]["text/plain"] == '"Ada!"', heard)
 kernel.read(kernel.shell)
 
+second = Kernel()
+reply = second.run("items:createItem{ name = 'Second' }")[1]
+step("a second kernel on the container refuses its cells, and names the way",
+     reply["status"] == "error" and "is in use by" in reply["evalue"] and "cubby attach" in reply["evalue"], reply)
+second.send(second.control, "shutdown_request", {"restart": False})
+step("and ends in order", second.process.wait(PATIENCE) == 0, second.process.returncode)
+
 kernel.begin("")
 kernel.heartbeat.send(b"beat")
 step("a heartbeat comes back while a cell runs", kernel.heartbeat.receive() == [b"beat"])

@@ -28,6 +28,8 @@ package final class NotebookKernel: PromptTerminal, CommitListener {
     /// The header of the request that output belongs to: that of the last cell, also for what its timers print.
     var parent: [UInt8]?
     var output = NotebookOutput()
+    /// Why cells are not run; nil if they are.
+    package var denial: String?
     /// Cells that have come up to this message are not run, after a failure.
     var abortedNumber = 0
     private var isScheduled = false

@@ -18,7 +18,7 @@ extension NotebookKernel {
         switch request.type {
         case "execute_request" where request.channel == .shell:
             execute(NotebookCell(request, after: session.evaluator.count))
-        case "kernel_info_request": reply(to: request, Self.description(Banner.notebook(host)))
+        case "kernel_info_request": reply(to: request, Self.description(denial ?? Banner.notebook(host)))
         case "complete_request": complete(request, fields)
         case "inspect_request": inspect(request, fields)
         case "is_complete_request": reply(to: request, completeness(of: fields.text("code")))
@@ -84,7 +84,13 @@ extension NotebookKernel {
         evaluator.isNumbering = started.isStored
         let sql = NotebookCell.sql(started.code)
         // An entry here ends before the call returns.
-        if !isEmpty { session.perform(entry: sql ?? started.code, isSQL: sql != nil) {} }
+        if let denial, !isEmpty {
+            session.hasFailed = true
+            cell?.error = LuaError(.runtime, denial)
+            cell?.failure = denial
+        } else if !isEmpty {
+            session.perform(entry: sql ?? started.code, isSQL: sql != nil) {}
+        }
         evaluator.isNumbering = true
         if !isEmpty, evaluator.count < started.number { evaluator.passNumber() }
         endOutput()

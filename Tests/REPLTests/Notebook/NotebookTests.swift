@@ -110,6 +110,18 @@ extension PropertyListFields {
 
 @Suite("Cells of notebooks")
 struct NotebookTests {
+    @Test("a notebook whose container is another's refuses each cell, and says why")
+    func refused() throws {
+        let kernel = try KeptKernel()
+        kernel.kernel.denial = "it is in use: cubby attach"
+        let sent = try kernel.run("items:createItem{}")
+        #expect(sent["error"]?.text("evalue") == "it is in use: cubby attach")
+        #expect(sent["execute_reply"]?.text("status") == "error")
+        #expect(kernel.trial.host.items.count == 0)
+        let info = try kernel.request("kernel_info_request")["kernel_info_reply"]
+        #expect(info?.text("banner") == "it is in use: cubby attach")
+    }
+
     @Test("a cell is told, shown and answered, between busy and idle")
     func order() throws {
         let kernel = try KeptKernel()
