@@ -262,6 +262,20 @@ package enum StandardDescriptor {
     package static var output: Int32 { StandardStream.output.descriptor }
     package static var error: Int32 { StandardStream.error.descriptor }
 
+    /// Takes standard input from scripts, which find it empty from now on.
+    ///
+    /// - Returns: another descriptor of it, which the caller closes.
+    /// - Throws: `FileError` when no descriptors are left.
+    package static func takeInput() throws(FileError) -> Int32 {
+        let taken = fcntl(input, F_DUPFD_CLOEXEC, 3)
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard taken >= 0, nothing >= 0, dup2(nothing, input) >= 0 else {
+            throw FileError(.open, "the standard streams", code: errno)
+        }
+        close(nothing)
+        return taken
+    }
+
     /// Reads a line of standard input, an answer to a question; nil at the end.
     package static func readLine() -> String? {
         var line: [UInt8] = []

@@ -192,19 +192,16 @@ package struct AccessKey: Sendable, Hashable {
 
     /// Reads a key; nil if there is none.
     private static func read(_ path: String) throws(FileError) -> AccessKey? {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw FileError(.open, path, code: errno)
+        let descriptor: Int32
+        do throws(FileError) {
+            descriptor = try PrivateFile.open(
+                path, O_RDONLY,
+                orSay: "others could have read or written it; remove it, and the next host makes one")
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
         }
         defer { Glibc.close(descriptor) }
-        var raw = stat()
-        guard fstat(descriptor, &raw) == 0 else { throw FileError(.status, path, code: errno) }
-        guard raw.st_mode & S_IFMT == S_IFREG, raw.st_uid == geteuid(), raw.st_mode & 0o077 == 0 else {
-            throw FileError(
-                .open, path, code: EPERM,
-                reason: "others could have read or written it; remove it, and the next host makes one")
-        }
         var bytes = [UInt8](repeating: 0, count: length + 2)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         let text = String(decoding: bytes[..<max(count, 0)].prefix { $0 != 0x0A }, as: UTF8.self)

@@ -37,13 +37,11 @@ package final class DebugConnection: Sendable {
     ///
     /// - Throws: `FileError` when no descriptors are left.
     package static func standardStreams() throws(FileError) -> DebugConnection {
-        let input = fcntl(StandardDescriptor.input, F_DUPFD_CLOEXEC, 3)
+        let input = try StandardDescriptor.takeInput()
         let output = fcntl(StandardDescriptor.output, F_DUPFD_CLOEXEC, 3)
-        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard input >= 0, output >= 0, nothing >= 0, dup2(nothing, StandardDescriptor.input) >= 0,
-            dup2(StandardDescriptor.error, StandardDescriptor.output) >= 0
-        else { throw FileError(.open, "the standard streams", code: errno) }
-        close(nothing)
+        guard output >= 0, dup2(StandardDescriptor.error, StandardDescriptor.output) >= 0 else {
+            throw FileError(.open, "the standard streams", code: errno)
+        }
         return DebugConnection(input: input, output: output)
     }
 

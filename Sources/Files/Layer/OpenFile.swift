@@ -182,3 +182,26 @@ extension Array where Element == UInt8 {
         try withUnsafeBufferPointer { (bytes) throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
     }
 }
+
+/// A file that only its user can read and write.
+package enum PrivateFile {
+    /// Opens one; a link, a pipe or a device is refused.
+    ///
+    /// - Parameters:
+    ///   - path: its path.
+    ///   - flags: the access, and whether it is created.
+    ///   - reason: the reason of the error for a file that others can reach.
+    /// - Returns: a descriptor, which the caller closes.
+    /// - Throws: `FileError`.
+    package static func open(_ path: String, _ flags: Int32, orSay reason: String) throws(FileError) -> Int32 {
+        let descriptor = Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(.open, path, code: errno) }
+        var raw = stat()
+        let isRegular = fstat(descriptor, &raw) == 0 && raw.st_mode & S_IFMT == S_IFREG
+        guard isRegular, raw.st_uid == geteuid(), raw.st_mode & 0o077 == 0 else {
+            close(descriptor)
+            throw FileError(.open, path, code: EPERM, reason: reason)
+        }
+        return descriptor
+    }
+}
