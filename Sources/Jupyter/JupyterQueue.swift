@@ -116,7 +116,7 @@ package final class JupyterQueue: Sendable {
             var taken = state.departures
             (state.departures, state.due) = ([], nil)
             if !state.isEnding, case .text(let bytes, let isError, let parent)? = taken.last,
-                case let rest = UTF8Text.openEnd(of: bytes), rest > 0
+                case let rest = bytes.openEnd, rest > 0
             {
                 taken.removeLast()
                 if rest < bytes.count { taken.append(.text(bytes.dropLast(rest), isError: isError, parent: parent)) }
@@ -151,19 +151,5 @@ package final class JupyterQueue: Sendable {
     func acknowledge() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)
-    }
-}
-
-/// UTF-8 in pieces.
-enum UTF8Text {
-    /// The number of bytes at the end that begin a character whose rest is missing.
-    static func openEnd(of bytes: [UInt8]) -> Int {
-        for count in 1...3 where count <= bytes.count {
-            let byte = bytes[bytes.count - count]
-            if byte & 0xC0 == 0x80 { continue }
-            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
-            return length > count ? count : 0
-        }
-        return 0
     }
 }

@@ -86,3 +86,14 @@ package enum VisibleText {
         }
     }
 }
+
+extension BidirectionalCollection<UInt8> {
+    /// The number of bytes at the end, at most three, that begin a character of UTF-8 whose rest is missing.
+    package var openEnd: Int {
+        for (place, byte) in reversed().prefix(3).enumerated() where byte & 0xC0 != 0x80 {
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > place + 1 ? place + 1 : 0
+        }
+        return 0
+    }
+}

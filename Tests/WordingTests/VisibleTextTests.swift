@@ -35,4 +35,23 @@ struct VisibleTextTests {
         #expect(VisibleText.escaped("\u{9B}\u{202E}\u{1B}\n", as: .json) == "\\u009b\\u202e\\u001b\n")
         #expect(VisibleText.escaped("\u{9B}", as: .xml) == "&#x9b;")
     }
+
+    @Test(
+        "the bytes that begin a character whose rest is missing",
+        arguments: ["", "a", "aé", "a\u{20AC}", "a🍎"])
+    func openEnd(text: String) {
+        let bytes = Array(text.utf8)
+        #expect(bytes.openEnd == 0)
+        let last = text.unicodeScalars.last.map { String($0).utf8.count } ?? 0
+        for missing in 1..<max(last, 1) { #expect(bytes.dropLast(missing).openEnd == last - missing) }
+    }
+
+    @Test("percent-encoding: all bytes but those that need none, and back; a sign that begins none stays")
+    func percent() {
+        for text in ["", "a-b.c_d~1", "a b/é%20", "\u{1}🍎\u{301}"] {
+            #expect(text.percentEncoded.percentDecoded == text)
+        }
+        #expect("a b/é~\u{1}".percentEncoded == "a%20b%2F%C3%A9~%01")
+        #expect("100%, %zz %4".percentDecoded == "100%, %zz %4")
+    }
 }

@@ -170,24 +170,12 @@ final class TextDecoding {
             let got = try piece.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[pending...])) }
             let count = pending + got
             // A character may continue in the next piece.
-            let whole = got == 0 ? count : count - cutCharacter(piece[..<count])
+            let whole = got == 0 ? count : count - piece[..<count].openEnd
             let isValid = piece.withUnsafeBufferPointer { UTF8Check.isValid(.init(rebasing: $0[..<whole])) }
             if !isValid || got == 0 { return isValid }
             piece.replaceSubrange(..<(count - whole), with: Array(piece[whole..<count]))
             pending = count - whole
         }
-    }
-
-    /// The number of bytes of an incomplete character at the end, at most three.
-    private static func cutCharacter(_ bytes: ArraySlice<UInt8>) -> Int {
-        for back in 1...3 {
-            guard bytes.count >= back else { return 0 }
-            let byte = bytes[bytes.endIndex - back]
-            if byte & 0xC0 == 0x80 { continue }
-            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
-            return length > back ? back : 0
-        }
-        return 0
     }
 }
 

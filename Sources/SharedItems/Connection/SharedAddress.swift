@@ -34,7 +34,7 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
         var collection: String?
         let rest = text[text.index(after: mark)...].split(separator: "&").filter { part in
             guard part.hasPrefix("collection=") else { return true }
-            collection = decoded(part.dropFirst("collection=".count))
+            collection = part.dropFirst("collection=".count).percentDecoded
             return false
         }
         let base = String(text[..<mark])
@@ -49,24 +49,6 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
             return false
         }
         return (rest.joined(separator: " "), collection)
-    }
-
-    /// Decodes percent-encoding, such as `%20`.
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func hasPassword(_ text: String, isURL: Bool) -> Bool {
