@@ -19,7 +19,7 @@ struct AnswerValues {
         let count = Self.isUnicode(value) ? try? value.json().count : nil
         guard let count, count <= Self.valueSize, left > 0 else {
             omitted += 1
-            return .object(["$omitted": .string(count.map { $0.counted("byte") } ?? "a value that JSON lacks")])
+            return .of(["$omitted": count.map { $0.counted("byte") } ?? "a value that JSON lacks"])
         }
         left -= count
         return value
@@ -46,11 +46,14 @@ struct AnswerValues {
 
     /// A text, cut at its end where it is too long.
     mutating func text(_ text: String, limit: Int = 64 << 10) -> String {
-        let rest = text.utf8.count - limit
         left -= min(text.utf8.count, limit)
-        guard rest > 0 else { return text }
-        omitted += 1
-        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "\n[\(rest.counted("byte")) more]"
+        if text.utf8.count > limit { omitted += 1 }
+        return Self.cut(text.utf8, to: limit)
+    }
+
+    static func cut(_ bytes: some Collection<UInt8>, to limit: Int = 64 << 10) -> String {
+        let (text, rest) = (String(decoding: bytes.prefix(limit), as: UTF8.self), bytes.count - limit)
+        return rest > 0 ? "\(text)\n[\(rest.counted("byte")) more]" : text
     }
 
     /// The number of changes of each kind that are listed; all are counted.
@@ -58,27 +61,22 @@ struct AnswerValues {
 
     /// A difference: the numbers of its changes, and the first of them.
     mutating func changes(_ diff: ItemStoreDiff) -> JSONValue {
-        .object([
-            "counts": .object([
-                "created": .number(diff.inserted.count), "fieldsChanged": .number(diff.updated.count),
-                "removed": .number(diff.removed.count), "moved": .number(diff.moved.count),
+        .of([
+            "counts": JSONValue.of([
+                "created": diff.inserted.count, "fieldsChanged": diff.updated.count, "removed": diff.removed.count,
+                "moved": diff.moved.count,
             ]),
-            "created": .array(diff.inserted.prefix(Self.listed).map { fields($0.values) }),
-            "changed": .array(
-                diff.updated.prefix(Self.listed).map { update in
-                    .object([
-                        "itemKey": value(.string(update.itemKey)), "name": value(.string(update.name)),
-                        "field": value(.string(update.field)), "old": value(update.old), "new": value(update.new),
-                    ])
-                }),
-            "removed": .array(diff.removed.prefix(Self.listed).map { fields($0.values) }),
-            "moved": .array(
-                diff.moved.prefix(Self.listed).map { move in
-                    .object([
-                        "itemKey": value(.string(move.itemKey)), "from": .number(move.from + 1),
-                        "to": .number(move.to + 1),
-                    ])
-                }),
+            "created": diff.inserted.prefix(Self.listed).map { fields($0.values) },
+            "changed": diff.updated.prefix(Self.listed).map { update in
+                JSONValue.of([
+                    "itemKey": value(.string(update.itemKey)), "name": value(.string(update.name)),
+                    "field": value(.string(update.field)), "old": value(update.old), "new": value(update.new),
+                ])
+            },
+            "removed": diff.removed.prefix(Self.listed).map { fields($0.values) },
+            "moved": diff.moved.prefix(Self.listed).map { move in
+                JSONValue.of(["itemKey": value(.string(move.itemKey)), "from": move.from + 1, "to": move.to + 1])
+            },
         ])
     }
 }

@@ -27,20 +27,19 @@ package final class AssistantServer {
     package static let patience = Duration.seconds(120)
 
     private final class Call {
-        let id: JSONValue
-        let message: JSONValue
-        let token: JSONValue?
+        let (id, message, parameters): (JSONValue, JSONValue, JSONValue)
         let start = MonotonicTime.now()
         var cancel: (() -> Void)?
-        var timers: [LoopTimer] = []
+        var timer: LoopTimer?
 
-        init(_ id: JSONValue, _ message: JSONValue, token: JSONValue?) {
-            (self.id, self.message, self.token) = (id, message, token)
+        init(_ id: JSONValue, _ message: JSONValue, _ parameters: JSONValue) {
+            (self.id, self.message, self.parameters) = (id, message, parameters)
         }
 
         var tool: String { message["tool"]?.text ?? "" }
-        var arguments: JSONValue { message["arguments"] ?? .null }
-        var isChanging: Bool { ToolCatalog.isChanging(tool, arguments) }
+        var isChanging: Bool { ToolCatalog.isChanging(tool, message["arguments"]) }
+        /// Seconds since it has come.
+        var age: Double { MonotonicTime.now().seconds(since: start) }
     }
 
     private let loop: EventLoop
@@ -72,13 +71,7 @@ package final class AssistantServer {
 
     /// Takes bytes of the client.
     package func receive(_ bytes: ArraySlice<UInt8>) {
-        for line in decoder.lines(with: bytes) {
-            guard let line else {
-                deny(.null, Denial(.parse, "a line is longer than \(LineDecoder.limit >> 20) MB"))
-                continue
-            }
-            if line.contains(where: { $0 > 0x20 }) { take(line) }
-        }
+        for line in decoder.lines(with: bytes) { take(line) }
     }
 
     /// The client is gone: its calls are stopped.
@@ -90,26 +83,8 @@ package final class AssistantServer {
 
     // MARK: Messages
 
-    private struct Denial: Error {
-        enum Code: Int {
-            case parse = -32700
-            case request = -32600
-            case method = -32601
-            case parameters = -32602
-            case inside = -32603
-            case busy = -32000
-            case resource = -32002
-            case version = -32022
-        }
-
-        let (code, text): (Code, String)
-        var data: JSONValue?
-
-        init(_ code: Code, _ text: String) { (self.code, self.text) = (code, text) }
-    }
-
-    private func write(_ fields: KeyValuePairs<String, JSONValue?>) {
-        var message = JSONValue.object(fields)
+    private func write(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) {
+        var message = JSONValue.of(fields)
         message["jsonrpc"] = .string("2.0")
         do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
             // A value that JSON lacks: the client must not wait for an answer that never comes.
@@ -118,13 +93,16 @@ package final class AssistantServer {
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {
-        let (code, text) = (JSONValue.number(denial.code.rawValue), JSONValue.string(denial.text))
-        write(["id": id, "error": .object(["code": code, "message": text, "data": denial.data])])
+        let (code, text) = (denial.code.rawValue, denial.description)
+        write(["id": id, "error": JSONValue.of(["code": code, "message": text, "data": denial.data])])
     }
 
-    private func take(_ line: [UInt8]) {
+    /// Takes a line; nil for one that is too long.
+    private func take(_ line: [UInt8]?) {
+        guard line?.allSatisfy({ $0 <= 0x20 }) != true else { return }
         var id = JSONValue.null
         do throws(Denial) {
+            guard let line else { throw Denial(.parse, "a line is longer than \(LineDecoder.limit >> 20) MB") }
             let message: JSONValue
             do throws(JSONError) { message = try JSONValue(json: line) } catch {
                 throw Denial(.parse, "a line is not JSON: \(error.message)")
@@ -148,7 +126,9 @@ package final class AssistantServer {
             id = given
             guard parameters.fields != nil else { throw Denial(.parameters, "params is an object") }
             try admit(method, parameters)
-            if let result = try perform(id, method, parameters) { answer(id, result, isCached: true) }
+            if let result = try perform(id, method, parameters) {
+                answer(id, result, isCached: method != "tools/call")
+            }
         } catch { deny(id, error) }
     }
 
@@ -161,13 +141,13 @@ package final class AssistantServer {
     private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
         let meta = parameters["_meta"]
         let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
-        switch (version, claimed) {
-        case (Self.stateless?, _) where method == "initialize": throw unsupported(parameters["protocolVersion"])
-        case (Self.handshake?, _?): throw Denial(.request, "this client has begun with initialize: \(Self.handshake)")
-        case (Self.handshake?, nil):
-            if method == "initialize" { throw Denial(.request, "the client is initialized already") }
-        case (nil, _) where method == "initialize", (nil, nil) where method == "ping": break
-        case (_, let claimed?):
+        let isBeginning = method == "initialize"
+        if version == Self.handshake {
+            if claimed != nil { throw Denial(.request, "this client has begun with initialize: \(Self.handshake)") }
+            if isBeginning { throw Denial(.request, "the client is initialized already") }
+        } else if isBeginning {
+            if version != nil { throw unsupported(parameters["protocolVersion"]) }
+        } else if let claimed {
             guard let text = claimed.text else { throw Denial(.parameters, "a version is a string") }
             guard text == Self.stateless else { throw unsupported(claimed) }
             guard meta?["io.modelcontextprotocol/clientCapabilities"]?.fields != nil else {
@@ -175,7 +155,7 @@ package final class AssistantServer {
             }
             version = Self.stateless
             client = Self.name(meta?["io.modelcontextprotocol/clientInfo"]) ?? client
-        case (_, nil):
+        } else if version != nil || method != "ping" {
             throw Denial(
                 version == nil ? .request : .parameters,
                 "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)")
@@ -189,9 +169,7 @@ package final class AssistantServer {
 
     private func unsupported(_ requested: JSONValue?) -> Denial {
         var denial = Denial(.version, "this version of the protocol is not served")
-        denial.data = .object([
-            "supported": .array([.string(Self.stateless)]), "requested": requested ?? .string(""),
-        ])
+        denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
         return denial
     }
 
@@ -200,7 +178,7 @@ package final class AssistantServer {
         var result = result
         if version == Self.stateless {
             result["resultType"] = .string("complete")
-            result["_meta"] = .object(["io.modelcontextprotocol/serverInfo": Self.information])
+            result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
             if isCached { (result["ttlMs"], result["cacheScope"]) = (.number(0), .string("private")) }
         }
         write(["id": id, "result": result])
@@ -208,22 +186,22 @@ package final class AssistantServer {
 
     // MARK: Methods
 
-    private static let information: JSONValue = .object([
-        "name": .string("cubby"), "title": .string("Cubby"), "version": .string(CubbyVersion.string),
+    private static let information = JSONValue.of([
+        "name": "cubby", "title": "Cubby", "version": CubbyVersion.string,
     ])
 
     /// What both revisions say of the server at first.
     private var introduction: JSONValue {
-        .object([
-            "capabilities": .object(["tools": .object([:]), "resources": .object([:])]),
-            "instructions": .string(
-                "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(allowsChanges ? "" : ", which is refused here"). \(AssistantText.warning)"
-            ),
+        let denial = allowsChanges ? "" : ", which is refused here"
+        return .of([
+            "capabilities": JSONValue.of(["tools": JSONValue.object([:]), "resources": JSONValue.object([:])]),
+            "instructions":
+                "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(denial). \(AssistantText.warning)",
         ])
     }
 
     private static let templates = ["reference/{page}", "item/{itemKey}", "picture/{itemKey}"].map { template in
-        JSONValue.object(["uriTemplate": .string("cubby://" + template), "name": .string(template)])
+        JSONValue.of(["uriTemplate": "cubby://" + template, "name": template])
     }
 
     /// - Returns: the result; nil if it follows later.
@@ -242,44 +220,30 @@ package final class AssistantServer {
             introduction["supportedVersions"] = .array([.string(Self.stateless)])
             return introduction
         case "ping" where version != Self.stateless: return .object([:])
-        case "tools/list": return .object(["tools": .array(ToolCatalog.tools(allowsChanges: allowsChanges))])
-        case "resources/templates/list": return .object(["resourceTemplates": .array(Self.templates)])
+        case "tools/list": return .of(["tools": ToolCatalog.tools(allowsChanges: allowsChanges)])
+        case "resources/templates/list": return .of(["resourceTemplates": Self.templates])
         case "resources/list", "resources/read":
             let name = method == "resources/list" ? "cursor" : "uri"
             guard parameters[name] == nil ? name == "cursor" : parameters[name]?.text != nil else {
                 throw Denial(.parameters, "\(name) is a string")
             }
-            try add(id, method, .object([name: parameters[name]]), parameters)
-            return nil
-        case "tools/call": return try callTool(id, parameters)
+            try add(id, method, .of([name: parameters[name]]), parameters)
+        case "tools/call":
+            let tool = parameters["name"]?.text ?? ""
+            guard let given = (parameters["arguments"] ?? .object([:])).fields else {
+                throw Denial(.parameters, "arguments is an object")
+            }
+            let arguments: JSONValue
+            do throws(Denial) {
+                arguments = try ToolCatalog.arguments(of: tool, given, allowsChanges: allowsChanges)
+            } catch {
+                guard error.code == .tool else { throw error }
+                audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
+                return AssistantText.result(AssistantText.failure(error.description))
+            }
+            try add(id, tool, arguments, parameters)
         default: throw Denial(.method, "there is no method \(VisibleText.line(method.shortened(to: 100)))")
         }
-    }
-
-    private func callTool(_ id: JSONValue, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
-        let tool = parameters["name"]?.text ?? ""
-        guard let given = (parameters["arguments"] ?? .object([:])).fields else {
-            throw Denial(.parameters, "arguments is an object")
-        }
-        let arguments: JSONValue?
-        var problem: String?
-        do throws(ToolError) { arguments = try ToolCatalog.arguments(of: tool, given) } catch {
-            (arguments, problem) = (.null, error.description)
-        }
-        guard let arguments else {
-            let hint = NearestNames.hint(for: tool, among: ToolCatalog.names)
-            throw Denial(.parameters, "there is no tool '\(VisibleText.line(tool.shortened(to: 100)))'\(hint)")
-        }
-        if problem == nil, ToolCatalog.isChanging(tool, arguments), !allowsChanges {
-            problem =
-                "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference"
-        }
-        guard let problem else {
-            try add(id, tool, arguments, parameters)
-            return nil
-        }
-        audit.record(["event": .string("refused"), "id": id, "tool": .string(tool), "reason": .string(problem)])
-        answer(id, AssistantText.result(AssistantText.failure(problem)), isCached: false)
         return nil
     }
 
@@ -291,10 +255,8 @@ package final class AssistantServer {
         guard calls.count < Self.running + Self.waiting else {
             throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
         }
-        let token = parameters["_meta"]?["progressToken"]
-        let mark = JSONValue.string(AccessKey.random().text)
-        let message: JSONValue = .object(["tool": .string(tool), "arguments": arguments, "mark": mark])
-        calls.append(Call(id, message, token: token?.text != nil || token?.number != nil ? token : nil))
+        let message = JSONValue.of(["tool": tool, "arguments": arguments, "mark": AccessKey.random().text])
+        calls.append(Call(id, message, parameters))
         startNext()
     }
 
@@ -312,26 +274,22 @@ package final class AssistantServer {
     private func start(_ call: Call) {
         call.cancel = {}
         let isRecorded = audit.record([
-            "event": .string("call"), "client": .string(client), "id": call.id, "tool": .string(call.tool),
-            "changes": .boolean(call.isChanging), "arguments": call.arguments,
+            "event": "call", "client": client, "id": call.id, "tool": call.tool, "changes": call.isChanging,
+            "arguments": call.message["arguments"],
         ])
         guard isRecorded else {
             return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
         }
-        call.timers.append(
-            loop.after(Self.patience / .seconds(1)) { [unowned self] in
-                end(
-                    call,
-                    AssistantText.failure(
-                        "there was no answer in \(Self.patience.components.seconds) s, and the call is stopped"))
-            })
-        if let token = call.token {
-            call.timers.append(
-                loop.every(1) { [unowned self] in
-                    let seconds = JSONValue.real(MonotonicTime.now().seconds(since: call.start))
-                    let progress = JSONValue.object(["progressToken": token, "progress": seconds])
-                    write(["method": .string("notifications/progress"), "params": progress])
-                })
+        let (start, patience) = (call.age, Self.patience.components.seconds)
+        let token = call.parameters["_meta"]?["progressToken"]
+        call.timer = loop.every(1) { [unowned self] in
+            guard call.age - start < Double(patience) else {
+                return end(
+                    call, AssistantText.failure("there was no answer in \(patience) s, and the call is stopped"))
+            }
+            guard let token, token.text != nil || token.number != nil else { return }
+            let progress = JSONValue.of(["progressToken": token, "progress": call.age])
+            write(["method": "notifications/progress", "params": progress])
         }
         call.cancel = starter.start(call.message, isChanging: call.isChanging) { [weak self] in self?.end(call, $0) }
     }
@@ -356,14 +314,11 @@ package final class AssistantServer {
     /// Removes a call, stops it if it goes on, and starts those that wait.
     private func finish(_ call: Call, _ outcome: String, _ counts: JSONValue? = nil) {
         calls.removeAll { $0 === call }
-        for timer in call.timers { timer.cancel() }
-        let seconds = JSONValue.real(MonotonicTime.now().seconds(since: call.start))
+        call.timer?.cancel()
         // One that waits has not begun.
         guard let cancel = call.cancel else { return }
         cancel()
-        audit.record([
-            "event": .string("end"), "id": call.id, "outcome": .string(outcome), "changes": counts, "seconds": seconds,
-        ])
+        audit.record(["event": "end", "id": call.id, "outcome": outcome, "changes": counts, "seconds": call.age])
         startNext()
     }
 }

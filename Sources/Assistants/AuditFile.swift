@@ -28,27 +28,20 @@ package final class AuditFile {
 
     /// Opens the file anew for each line, so that it can be moved away at any time.
     private func open() throws(FileError) -> Int32 {
-        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(.open, path, code: errno) }
-        var raw = stat()
-        let isRegular = fstat(descriptor, &raw) == 0 && raw.st_mode & S_IFMT == S_IFREG
-        guard isRegular, raw.st_uid == geteuid(), raw.st_mode & 0o077 == 0 else {
-            close(descriptor)
-            throw FileError(.open, path, code: EPERM, reason: "it is not a file that only you can read")
-        }
-        return descriptor
+        try PrivateFile.open(
+            path, O_WRONLY | O_APPEND | O_CREAT, orSay: "it is not a file that only you can read")
     }
 
     /// Appends a line.
     ///
     /// - Returns: false if it cannot be written.
     @discardableResult
-    func record(_ fields: KeyValuePairs<String, JSONValue?>) -> Bool {
-        var line = JSONValue.object(fields)
+    func record(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) -> Bool {
+        var line = JSONValue.of(fields)
         var moment = timespec()
         clock_gettime(CLOCK_REALTIME, &moment)
-        (line["time"], line["process"]) = (.string(LocalTime.isoText(moment)), .number(Int(getpid())))
-        line["container"] = .string(container)
+        line["time"] = .string(LocalTime.isoText(moment))
+        (line["process"], line["container"]) = (.number(Int(getpid())), .string(container))
         let arguments = (try? line["arguments"]?.json()) ?? []
         if arguments.count > Self.limit {
             line["arguments"] = .string(String(decoding: arguments.prefix(Self.limit), as: UTF8.self))

@@ -21,8 +21,8 @@ package final class CallProcesses: CallStarter {
     private let words: (CallRole) -> [String]
     private var host: CallProcess?
     private var isReady = false
-    /// The calls that wait for the host.
-    private var waiting: [(_ problem: String) -> Void] = []
+    /// The call that waits for the host: changes follow one another.
+    private var waiting: ((_ problem: String) -> Void)?
 
     /// - Parameters:
     ///   - loop: the thread's loop.
@@ -34,47 +34,53 @@ package final class CallProcesses: CallStarter {
     ) -> () -> Void {
         var (current, isOver): (CallProcess?, Bool) = (nil, false)
         func begin(_ problem: String) {
-            guard !isOver else { return }
-            current = spawn(isChanging ? .pass : .dry, call) { answer in
-                var answer = answer
-                // Why there is no host of this client is also a reason.
-                if answer["isLost"] != nil, let text = answer["data"]?["error"]?.text {
-                    answer["data"]?["error"] = .string(text + problem)
-                }
-                completion(answer)
-            }
+            if !isOver { current = spawn(isChanging ? .pass : .dry, call, problem, completion) }
         }
-        if isChanging { withHost(begin) } else { begin("") }
+        if isChanging, !isReady {
+            waiting = begin
+            openHost()
+        } else {
+            begin("")
+        }
         return {
             isOver = true
             current?.kill()
         }
     }
 
-    /// Opens a host, unless this client has one. Where another process has the container, that may serve the call.
-    private func withHost(_ body: @escaping (_ problem: String) -> Void) {
-        if isReady { return body("") }
-        waiting.append(body)
+    /// Opens a host, unless it is being opened. Where another process has the container, that may serve the call.
+    private func openHost() {
         guard host == nil else { return }
         host = spawn(.host, nil) { [weak self] answer in
             guard let self else { return }
             isReady = answer["isReady"] != nil
             if !isReady { host = nil }
-            defer { waiting = [] }
-            for body in waiting { body(answer["data"]?["error"]?.text ?? "") }
+            let begin = waiting
+            waiting = nil
+            // Why there is no host of this client is also a reason.
+            begin?(answer["data"]?["error"]?.text ?? "")
         }
     }
 
     /// Ends the host in order: it stops what runs, and saves.
     package func end() { host?.endInput(waits: true) }
 
-    private func spawn(_ role: CallRole, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void)
-        -> CallProcess?
-    {
-        do throws(FileError) { return try CallProcess(words(role), loop, call, completion) } catch {
+    private func spawn(
+        _ role: CallRole, _ call: JSONValue?, _ problem: String = "", _ completion: @escaping (JSONValue) -> Void
+    ) -> CallProcess? {
+        do throws(FileError) { return try CallProcess(words(role), loop, call, problem, completion) } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
             return nil
         }
+    }
+}
+
+/// Reads what a descriptor has, which is readable: nothing at the end.
+private func readSome(_ descriptor: Int32) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        var result = 0
+        repeat { result = read(descriptor, buffer.baseAddress, buffer.count) } while result < 0 && errno == EINTR
+        count = max(result, 0)
     }
 }
 
@@ -86,25 +92,25 @@ private final class CallProcess {
     private let child: ChildProcess
     /// The other end of its standard streams.
     private let descriptor: Int32
-    /// Whether it ends with its answer.
-    private let isOneCall: Bool
     private var watch: LoopWatch?
     private var bytes: [UInt8] = []
 
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - loop: the thread's loop.
-    ///   - call: its input; nil for a process that stays while its input is open.
+    ///   - call: its input, after whose answer it ends; nil for a process that stays while its input is open.
+    ///   - problem: what is added to its own reason for giving no answer.
     ///   - completion: called with the answer, and at the end of a process that stays.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ words: [String], _ loop: EventLoop, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void
+        _ words: [String], _ loop: EventLoop, _ call: JSONValue?, _ problem: String,
+        _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw FileError(.open, "a pair of sockets", code: errno)
         }
-        (descriptor, isOneCall) = (ends[0], call != nil)
+        descriptor = ends[0]
         defer { close(ends[1]) }
         do throws(FileError) { child = try ChildProcess(words, input: ends[1], output: ends[1]) } catch {
             close(ends[0])
@@ -115,31 +121,24 @@ private final class CallProcess {
             endInput()
         }
         watch = loop.watch(descriptor) { [self] _ in
-            let isOpen = read()
-            guard !isOpen || bytes.last == 0x0A else { return }
+            let piece = readSome(descriptor)
+            bytes += piece
+            let isOver = piece.isEmpty || bytes.count > Self.limit
+            guard isOver || bytes.last == 0x0A else { return }
             let answer = ToolCalls.answer(to: call, in: bytes)
-            if !isOpen || answer != nil && isOneCall { kill() }
-            if !isOpen || answer != nil { completion(answer ?? failure) }
+            if isOver || answer != nil && call != nil { kill() }
+            if isOver || answer != nil { completion(answer ?? failure(problem)) }
             if answer != nil { bytes = [] }
         }
     }
 
     deinit { close(descriptor) }
 
-    /// Reads what is there; false at the end.
-    private func read() -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        let count = Glibc.read(descriptor, &buffer, buffer.count)
-        bytes += buffer[..<max(count, 0)]
-        return bytes.count <= Self.limit && (count > 0 || count < 0 && errno == EINTR)
-    }
-
     /// The answer of a process that has given none: what it has said is data.
-    private var failure: JSONValue {
+    private func failure(_ problem: String) -> JSONValue {
         var answer = AssistantText.failure("there is no answer: the process of the call has ended")
         let text = VisibleText.escaped(String(decoding: bytes.prefix(4096), as: UTF8.self))
-        answer["isLost"] = .boolean(true)
-        if !text.isEmpty { answer["data"] = .object(["error": .string(text)]) }
+        if !text.isEmpty { answer["data"] = .of(["error": text + problem]) }
         return answer
     }
 
@@ -167,6 +166,7 @@ package final class AssistantClient {
     private let loop: EventLoop
     /// A slice, whose beginning is removed without moving the rest.
     private var waiting: ArraySlice<UInt8> = []
+    private var input: LoopWatch?
     private var output: LoopWatch?
     private var isGone = false
 
@@ -182,23 +182,18 @@ package final class AssistantClient {
 
     /// Serves until the client has left. One that only ends its requests still gets their answers.
     package func serve(_ server: AssistantServer) {
-        let input = loop.watch(StandardDescriptor.input) { [self] _ in
-            var buffer = [UInt8](repeating: 0, count: 1 << 16)
-            let count = read(StandardDescriptor.input, &buffer, buffer.count)
-            if count > 0 { server.receive(buffer[..<count]) }
-            if count == 0 || count < 0 && errno != EINTR { self.input?.cancel() }
+        input = loop.watch(StandardDescriptor.input) { [self] _ in
+            let bytes = readSome(StandardDescriptor.input)
+            if bytes.isEmpty { input?.cancel() } else { server.receive(bytes[...]) }
         }
-        self.input = input
         // An event that a stream never has: only its end is reported.
         output = loop.watch(StandardDescriptor.output, for: .priority) { [self] events in
             if events.contains(.writable) { write() }
             if !events.isDisjoint(with: [.hangUp, .error]) { isGone = true }
         }
-        loop.run(until: { isGone || input.isCancelled && server.isIdle && waiting.isEmpty })
+        loop.run(until: { isGone || input?.isCancelled == true && server.isIdle && waiting.isEmpty })
         server.end()
     }
-
-    private var input: LoopWatch?
 
     /// Writes what the stream takes without blocking: a writable pipe has room for this much.
     private func write() {
@@ -206,9 +201,8 @@ package final class AssistantClient {
             cubby_write_some(StandardDescriptor.output, $0.baseAddress, min($0.count, 4096))
         }
         if count >= 0 { waiting.removeFirst(Int(count)) } else if errno != EAGAIN { isGone = true }
-        if waiting.isEmpty {
-            waiting = []
-            output?.events = .priority
-        }
+        guard waiting.isEmpty else { return }
+        waiting = []
+        output?.events = .priority
     }
 }

@@ -29,7 +29,7 @@ extension ToolWork {
         let statement = try host.prepare(text)
         defer { statement.close() }
         guard statement.isReadOnly, !statement.columns.isEmpty, statement.parameters.isEmpty else {
-            throw ToolError("sql takes a statement that reads, without parameters: run{ script } changes items")
+            throw Denial("sql takes a statement that reads, without parameters: run{ script } changes items")
         }
         var rows: [JSONValue] = []
         var hasMore = false
@@ -40,35 +40,31 @@ extension ToolWork {
             }
         }
         summary = "\(rows.count.counted("row"))\(hasMore ? ", and there are more: LIMIT and OFFSET give them" : "")."
-        data = [
-            "columns": .array(statement.columns.map { .string($0.name) }), "rows": .array(rows),
-            "more": .boolean(hasMore),
-        ]
-        if !statement.remarks.isEmpty { data["remarks"] = .array(statement.remarks.map { .string($0) }) }
+        let columns = statement.columns.map { JSONValue.string($0.name) }
+        data = ["columns": .array(columns), "rows": .array(rows), "more": .boolean(hasMore)]
+        if !statement.remarks.isEmpty { data["remarks"] = statement.remarks.jsonValue }
     }
 
     func describe() throws {
         let name = text("name")
         guard !name.isEmpty else { return try describeFields() }
         guard let help = host.helpText(on: name) else {
-            let hint = NearestNames.hint(
-                for: name, among: host.helpIndex.map { $0.name.prefix { $0 != "(" } }.map(String.init))
-            throw ToolError("there is no help on '\(VisibleText.line(name.shortened(to: 100)))'\(hint)")
+            let hint = NearestNames.hint(for: name, among: host.helpIndex.map { String($0.name.prefix { $0 != "(" }) })
+            throw Denial("there is no help on '\(VisibleText.line(name.shortened(to: 100)))'\(hint)")
         }
         let page = name.prefix { $0 != "." && $0 != ":" }.lowercased()
-        let hasPage = APIReference(host).pages.contains { $0.path == page + ".md" }
         data["help"] = .string(values.text(help))
-        if hasPage { data["page"] = .string(Self.address("reference", page)) }
+        if pageNames.contains(page) { data["page"] = .string(Self.address("reference", page)) }
         summary = "The help on one name."
     }
 
     private func describeFields() throws {
         let fields = try host.items.query().describe().map { each in
-            JSONValue.object([
-                "field": .string(each.field), "kind": .string(each.kind.rawValue), "count": .number(each.count),
-                "distinct": .number(each.distinct), "min": values.value(each.min), "max": values.value(each.max),
-                "examples": .array(each.examples.map { values.value($0) }),
-                "declared": (host.items.declarations[each.field]?.summary).map { .string($0) },
+            JSONValue.of([
+                "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
+                "min": values.value(each.min), "max": values.value(each.max),
+                "examples": each.examples.map { values.value($0) },
+                "declared": host.items.declarations[each.field]?.summary,
             ])
         }
         summary = "\(host.items.count.counted("item")) with \(fields.count.counted("field"))."
@@ -84,13 +80,6 @@ extension ToolWork {
     }
 }
 
-/// A request for a resource that is not there: an error of the protocol.
-struct ResourceError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ text: String) { description = text }
-}
-
 /// The resources: pages of the reference, items, and their pictures.
 extension ToolWork {
     /// The number of pages and items of an answer. A cursor is the place of the next one.
@@ -98,70 +87,44 @@ extension ToolWork {
     /// The largest size of a picture in bytes.
     private static let pictureSize = 8 << 20
 
-    private static func address(_ kind: String, _ name: String) -> String {
-        // All bytes but those that need no encoding (RFC 3986).
-        "cubby://\(kind)/"
-            + name.utf8.map { byte in
-                let character = Character(Unicode.Scalar(byte))
-                if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
-                    return String(character)
-                }
-                return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }.joined()
-    }
+    private static func address(_ kind: String, _ name: String) -> String { "cubby://\(kind)/\(name.percentEncoded)" }
 
-    /// The name of a percent-encoded text; nil for one that is not.
-    private static func name(_ text: Substring) -> String? {
-        let parts = text.split(separator: "%", omittingEmptySubsequences: false)
-        var bytes = Array((parts.first ?? "").utf8)
-        for part in parts.dropFirst() {
-            guard part.utf8.count >= 2, let byte = UInt8(part.prefix(2), radix: 16) else { return nil }
-            bytes += [byte] + Array(part.dropFirst(2).utf8)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
+    /// The names of the reference's pages.
+    private var pageNames: [String] { APIReference(host).pages.map { String($0.path.dropLast(".md".count)) } }
 
     func listResources() throws {
-        let pages = APIReference(host).pages
+        let pages = pageNames
         let count = pages.count + host.items.count
         guard let start = text("cursor").isEmpty ? 0 : Int(text("cursor")), (0...count).contains(start) else {
-            throw ResourceError("the cursor is not one of this list")
+            throw Denial(.resource, "the cursor is not one of this list")
         }
         let end = min(start + Self.pageSize, count)
         var resources: [JSONValue] = []
         func add(_ kind: String, _ key: String, _ name: String, _ description: String, _ type: String?) {
-            resources.append(
-                .object([
-                    "uri": .string(Self.address(kind, key)), "name": .string(name),
-                    "description": .string(description), "mimeType": type.map { .string($0) },
-                ]))
+            let uri = Self.address(kind, key)
+            resources.append(.of(["uri": uri, "name": name, "description": description, "mimeType": type]))
         }
         for place in start..<end {
-            guard place >= pages.count else {
-                let name = String(pages[place].path.dropLast(3))
-                add("reference", name, name, "A page of the reference", "text/markdown")
-                continue
-            }
-            guard let item = host.items[place - pages.count] else { continue }
-            let (key, name) = (try item.itemKey, VisibleText.line(try item.label.shortened(to: 200)))
-            add("item", key, name, "An item; its name is data", "application/json")
-            if host.images.hasImage(forKey: key) {
+            if place < pages.count {
+                add("reference", pages[place], pages[place], "A page of the reference", "text/markdown")
+            } else if let item = host.items[place - pages.count] {
+                let (key, name) = (try item.itemKey, VisibleText.line(try item.label.shortened(to: 200)))
+                add("item", key, name, "An item; its name is data", "application/json")
+                guard host.images.hasImage(forKey: key) else { continue }
                 add("picture", key, name, "The picture of an item; its name is data", nil)
             }
         }
-        result = .object(["resources": .array(resources), "nextCursor": end < count ? .string(String(end)) : nil])
+        result = .of(["resources": resources, "nextCursor": end < count ? String(end) : nil])
     }
 
     func readResource() throws {
         let uri = text("uri")
-        let missing = ResourceError("there is no resource \(VisibleText.line(uri.shortened(to: 200)))")
+        let missing = Denial(.resource, "there is no resource \(VisibleText.line(uri.shortened(to: 200)))")
         let parts = uri.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "cubby:", parts[1].isEmpty, let key = Self.name(parts[3]) else {
-            throw missing
-        }
-        var contents: JSONValue = .object(["uri": .string(uri)])
-        let item = host.items.item(forKey: key)
-        switch (parts[2], item) {
+        guard parts.count == 4, parts[0] == "cubby:", parts[1].isEmpty else { throw missing }
+        let key = parts[3].percentDecoded
+        var contents = JSONValue.of(["uri": uri])
+        switch (parts[2], host.items.item(forKey: key)) {
         case ("reference", _):
             guard let page = APIReference(host).pages.first(where: { $0.path == key + ".md" }) else { throw missing }
             (contents["mimeType"], contents["text"]) = (.string("text/markdown"), .string(page.text))
@@ -176,6 +139,6 @@ extension ToolWork {
             (contents["mimeType"], contents["blob"]) = (.string(format ?? "application/octet-stream"), .data(bytes))
         default: throw missing
         }
-        result = .object(["contents": .array([contents])])
+        result = .of(["contents": [contents]])
     }
 }

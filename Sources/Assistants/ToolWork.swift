@@ -13,10 +13,6 @@ import Wording
 package enum ToolCalls {
     /// The global of a host that takes calls from other processes.
     private static let name = "assistantCall"
-    /// The mark of a host's readiness for calls.
-    private static let ready = "ready"
-    /// The largest size of the output in an answer, in bytes.
-    private static let outputLimit = 64 << 10
 
     /// The function of a host that performs a call, which is JSON, and writes its output and its answer.
     ///
@@ -43,19 +39,21 @@ package enum ToolCalls {
     package static let readiness = mark(of: nil) + mark(of: nil) + Array("{\"isReady\":true}\n".utf8)
 
     /// Whether a call runs a script.
-    package static func isScript(_ call: [UInt8]) -> Bool { (try? JSONValue(json: call))?["tool"]?.text == "run" }
+    package static func isScript(_ call: String) -> Bool {
+        (try? JSONValue(json: Array(call.utf8)))?["tool"]?.text == "run"
+    }
 
     /// The entry that performs a call on such a host.
-    package static func entry(for call: [UInt8]) -> String {
+    package static func entry(for call: String) -> String {
         return """
             if not \(name) then
               error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
             end
-            \(name)(\(String(decoding: call, as: UTF8.self).quoted()))
+            \(name)(\(call.quoted()))
             """
     }
 
-    private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? ready).utf8) }
+    private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? "ready").utf8) }
 
     /// The answer in what has been written for a call, with the output before it; nil if it is not there yet.
     static func answer(to call: JSONValue?, in bytes: [UInt8]) -> JSONValue? {
@@ -65,10 +63,7 @@ package enum ToolCalls {
             var answer = try? JSONValue(json: Array(bytes[end.upperBound...].prefix { $0 != 0x0A }))
         else { return nil }
         let output = bytes[start..<end.lowerBound]
-        guard !output.isEmpty, answer["data"] != nil else { return answer }
-        let rest = output.count - outputLimit
-        let text = String(decoding: output.prefix(outputLimit), as: UTF8.self)
-        answer["data"]?["output"] = .string(rest > 0 ? "\(text)\n[\(rest.counted("byte")) more]" : text)
+        if !output.isEmpty { answer["data"]?["output"] = .string(AnswerValues.cut(output)) }
         return answer
     }
 }
@@ -77,7 +72,7 @@ package enum ToolCalls {
 final class ToolWork {
     unowned let host: ScriptHost
     let arguments: JSONValue
-    private let call: JSONValue
+    private let tool: String
     private let isDry: Bool
     /// What the assistant is told in the program's own words, and the data.
     var summary = ""
@@ -87,7 +82,7 @@ final class ToolWork {
     var values = AnswerValues()
 
     init(_ host: ScriptHost, _ call: JSONValue, isDry: Bool) {
-        (self.host, self.call, self.isDry) = (host, call, isDry)
+        (self.host, tool, self.isDry) = (host, call["tool"]?.text ?? "", isDry)
         arguments = call["arguments"] ?? .object([:])
     }
 
@@ -103,31 +98,28 @@ final class ToolWork {
         }
         var isError = false
         // What remains is not a part of its time.
-        if case .failure(let error) = host.run(work, seconds: call["arguments"]?["time_limit"]?.double ?? 30) {
+        if case .failure(let error) = host.run(work, seconds: arguments["time_limit"]?.double ?? 30) {
             isError = true
-            switch error.underlying {
-            case let error as ResourceError:
-                return .object(["invalid": .string(error.description), "isError": .boolean(true)])
-            case let error as ToolError: summary = error.description
-            default:
-                let text = ErrorText.describe(error, sources: host.sources, traceback: false)
-                data["error"] = .string(values.text(text))
+            if let denial = error.underlying as? Denial {
+                guard denial.code == .tool else { return .of(["invalid": denial.description, "isError": true]) }
+                summary = denial.description
+            } else {
+                data["error"] = .string(
+                    values.text(ErrorText.describe(error, sources: host.sources, traceback: false)))
                 // The values are shown after the changes are committed.
                 summary =
                     data["changes"] == nil
-                    ? "\(call["tool"]?.text ?? "") failed and has changed no item; the error is below."
+                    ? "\(tool) failed and has changed no item; the error is below."
                     : summary + " Its values cannot be shown; the error is below."
             }
         }
         if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }
-        return .object([
-            "summary": .string(summary), "data": .fields(data), "isError": .boolean(isError), "result": result,
-        ])
+        return .of(["summary": summary, "data": JSONValue.fields(data), "isError": isError, "result": result])
     }
 
     private func run() throws {
-        guard !host.items.isInTransaction else { throw ToolError("another call is under way here: call again") }
-        switch call["tool"]?.text {
+        guard !host.items.isInTransaction else { throw Denial("another call is under way here: call again") }
+        switch tool {
         case "run": try runScript()
         case "undo": try undo()
         case "query": try query()
@@ -142,7 +134,12 @@ final class ToolWork {
     // MARK: Scripts
 
     private func runScript() throws {
-        let script = try compile(text("script"))
+        host.sources.remember(text("script"), as: "script")
+        // The globals that it sets are its own, and gone with it.
+        let (globals, metatable) = (host.state.makeTable(), host.state.makeTable())
+        metatable["__index"] = .table(host.state.globals)
+        globals.setMetatable(metatable)
+        let script = try host.state.loadEntry(text("script"), name: "=script", environment: globals)
         var results: [LuaValue] = []
         var difference: ItemStoreDiff?
         try host.items.transaction(reporting: { difference = $0 }) { results = try script.call() }
@@ -159,30 +156,14 @@ final class ToolWork {
         data["result"] = .string(values.text(printer.text(results, seconds: 0)))
     }
 
-    /// An expression or a block. The globals that it sets are its own, and gone with it.
-    private func compile(_ text: String) throws(LuaError) -> LuaFunction {
-        let (state, bytes) = (host.state, Array(text.utf8))
-        host.sources.remember(text, as: "script")
-        let (globals, metatable) = (state.makeTable(), state.makeTable())
-        metatable["__index"] = .table(state.globals)
-        globals.setMetatable(metatable)
-        if let expression = try? state.load(Array("return ".utf8) + bytes, name: "=script", environment: globals) {
-            return expression
-        }
-        return try state.load(bytes, name: "=script", environment: globals)
-    }
-
     private func undo() throws {
-        let tally = host.items.undoTally?.inverted
-        guard let tally, try host.items.undo() else {
-            throw ToolError("there is nothing to take back: a session undoes what was changed in it")
+        guard let tally = host.items.undoTally?.inverted, try host.items.undo() else {
+            throw Denial("there is nothing to take back: a session undoes what was changed in it")
         }
         summary = "The last commit is taken back."
-        data["changes"] = .object([
-            "counts": .object([
-                "created": .number(tally.created), "changed": .number(tally.changed), "removed": .number(tally.removed),
-                "moved": .number(tally.moved),
-            ])
+        let counts = JSONValue.of([
+            "created": tally.created, "changed": tally.changed, "removed": tally.removed, "moved": tally.moved,
         ])
+        data["changes"] = .of(["counts": counts])
     }
 }

@@ -82,39 +82,35 @@ struct AssistantCommand: ParsableCommand {
     private static let (memoryLimit, outputLimit) = (512 << 20, 1 << 20)
 
     private func performDry(_ located: ApplicationContainer) throws {
-        let input = try Self.takeStreams()
-        let call = try Self.readCall(input)
+        let (call, input) = (try Self.readCall(), try Self.takeStreams())
         guard PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
         var options = try options(located)
-        options.isReadOnly = true
+        (options.isReadOnly, options.handlesSignals) = (true, false)
         options.readable += options.writable
         (options.writable, options.connectable, options.programs) = ([], [], [])
-        options.handlesSignals = false
         if ToolCalls.isScript(call) {
             options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
         }
         let host = try ScriptSession.open(options)
-        try Self.endWithStarter(input)
+        try Self.whenStarterIsGone(input, Self.leave)
         host.launch()
         let function = ToolCalls.function(on: host, isDry: true)
-        if case .failure(let error) = host.run(function, [.string(LuaString(call))]) {
+        if case .failure(let error) = host.run(function, [.text(call)]) {
             throw CommandFailure.exit(.scriptError, error.message)
         }
         host.flushOutput()
     }
 
     private func pass(_ located: ApplicationContainer) throws {
-        let input = try Self.takeStreams()
-        let call = try Self.readCall(input)
-        try Self.endWithStarter(input)
+        let (call, input) = (try Self.readCall(), try Self.takeStreams())
+        try Self.whenStarterIsGone(input, Self.leave)
         let client = AttachClient(
             try AttachCommand.connect(to: located, within: 10), to: located, loop: try EventLoop(),
             key: try AttachCommand.key(), isPrompt: false
         ) { HostSilence(text: "", isSuspended: false) }
-        if let status = client.greet() { throw ExitCode(status) }
-        throw ExitCode(client.run(ToolCalls.entry(for: call)))
+        throw ExitCode(client.greet() ?? client.run(ToolCalls.entry(for: call)))
     }
 
     private func beHost(_ located: ApplicationContainer) throws {
@@ -148,34 +144,24 @@ struct AssistantCommand: ParsableCommand {
         return options
     }
 
-    /// Takes standard input from scripts, which find it empty, and standard error: what is said before an answer is the
-    /// reason why there is none.
+    /// Reads a call, a line of standard input.
+    private static func readCall() throws -> String {
+        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
+        return call
+    }
+
+    /// Takes the standard streams from scripts: what is said before an answer is the reason why there is none.
     private static func takeStreams() throws -> Int32 {
-        let input = fcntl(StandardDescriptor.input, F_DUPFD_CLOEXEC, 3)
-        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard input >= 0, nothing >= 0, dup2(nothing, StandardDescriptor.input) >= 0,
-            dup2(StandardDescriptor.output, StandardDescriptor.error) >= 0
-        else { throw CommandFailure.exit(FileError(.open, "the standard streams", code: errno)) }
-        close(nothing)
-        return input
+        do throws(FileError) {
+            if dup2(StandardDescriptor.output, StandardDescriptor.error) >= 0 {
+                return try StandardDescriptor.takeInput()
+            }
+            throw FileError(.open, "the standard streams", code: errno)
+        } catch { throw CommandFailure.exit(error) }
     }
 
-    /// Reads a call, a line.
-    private static func readCall(_ input: Int32) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.last != 0x0A {
-            let count = read(input, &buffer, buffer.count)
-            guard count > 0 else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
-            bytes += buffer[..<count]
-        }
-        return bytes.dropLast()
-    }
-
-    /// Ends this process when its starter is gone: nobody waits for the answer. Nothing is open for writing.
-    private static func endWithStarter(_ input: Int32) throws {
-        try whenStarterIsGone(input) { _exit(ExitStatus.done.rawValue) }
-    }
+    /// Nobody waits for an answer, and nothing is open for writing.
+    private static let leave: @Sendable () -> Void = { _exit(ExitStatus.done.rawValue) }
 
     /// Calls a function on a thread of its own when the starter has ended the input.
     private static func whenStarterIsGone(_ input: Int32, _ body: @escaping @Sendable () -> Void) throws {
