@@ -96,10 +96,9 @@ struct KernelInstallCommand: ParsableCommand {
         for word in options {
             // `--container=DIR` is two words.
             let name = Self.paths.first { word.hasPrefix($0 + "=") }
-            if let name { words.append(name) }
             let value = String(word.dropFirst(name.map { $0.utf8.count + 1 } ?? 0))
-            let isPath = words.last.map(Self.paths.contains) ?? false
-            words.append(isPath && value != MemoryContainer.name ? absolute(value) : value)
+            let isPath = (name ?? words.last).map(Self.paths.contains) ?? false
+            words += [name, isPath && value != MemoryContainer.name ? absolute(value) : value].compactMap(\.self)
         }
         return words
     }

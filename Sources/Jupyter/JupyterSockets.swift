@@ -20,9 +20,6 @@ package struct MessagingLibrary: @unchecked Sendable {
         }
         self.table = table
     }
-
-    /// The library's last error on this thread.
-    var problem: String { String(cString: table.pointee.zmq_strerror(table.pointee.zmq_errno())) }
 }
 
 /// The sockets of a kernel, served by a thread of their own, which sends heartbeats back and never waits for the kernel.
@@ -38,7 +35,6 @@ package final class JupyterSockets: @unchecked Sendable {
 
     private let queue: JupyterQueue
     private let connection: JupyterConnection
-    private let library: MessagingLibrary
     private let table: cmessaging_library
     private let context: UnsafeMutableRawPointer
     private var sockets: [JupyterConnection.Channel: UnsafeMutableRawPointer] = [:]
@@ -53,8 +49,7 @@ package final class JupyterSockets: @unchecked Sendable {
     ///   - queue: the messages.
     /// - Throws: `JupyterError` with the address that is taken.
     package init(_ connection: JupyterConnection, _ queue: JupyterQueue) throws(JupyterError) {
-        library = try MessagingLibrary()
-        table = library.table.pointee
+        table = try MessagingLibrary().table.pointee
         guard let context = table.zmq_ctx_new() else { throw JupyterError("out of memory") }
         (self.connection, self.queue, self.context) = (connection, queue, context)
         do throws(JupyterError) {
@@ -73,7 +68,7 @@ package final class JupyterSockets: @unchecked Sendable {
             case .heartbeat: CMESSAGING_REP
             }
         guard let socket = table.zmq_socket(context, Int32(kind)) else {
-            throw JupyterError("a socket: \(library.problem)")
+            throw JupyterError("a socket: \(problem)")
         }
         sockets[channel] = socket
         set(CMESSAGING_MAX_MESSAGE_SIZE, Self.frameLimit, socket)
@@ -86,9 +81,12 @@ package final class JupyterSockets: @unchecked Sendable {
         if channel == .stdin { set(CMESSAGING_ROUTER_MANDATORY, Int32(1), socket) }
         let endpoint = connection.endpoint(channel)
         guard table.zmq_bind(socket, endpoint) == 0 else {
-            throw JupyterError("\(VisibleText.line(endpoint)) cannot be listened on: \(library.problem)")
+            throw JupyterError("\(VisibleText.line(endpoint)) cannot be listened on: \(problem)")
         }
     }
+
+    /// The library's last error on this thread.
+    private var problem: String { String(cString: table.zmq_strerror(table.zmq_errno())) }
 
     private func set(_ option: Int, _ value: some FixedWidthInteger, _ socket: UnsafeMutableRawPointer) {
         withUnsafeBytes(of: value) { bytes in

@@ -80,9 +80,12 @@ package final class NotebookKernel: PromptTerminal, CommitListener {
     /// - Throws: `JupyterError`.
     package func listen(to connection: JupyterConnection) throws(JupyterError) {
         let sockets = try JupyterSockets(connection, queue)
-        let starter = StartingProcess(identifier: ProcessEnvironment.value("JPY_PARENT_PID").flatMap { pid_t($0) })
+        // The process that has started this one, as the front end's server does.
+        let starter = ProcessEnvironment.value("JPY_PARENT_PID").flatMap { pid_t($0) } ?? 0
+        let parent = getppid()
         try sockets.start { [poster = host.loop.poster, interrupter = host.state.interrupter] in
-            guard starter.isGone else { return }
+            let isGone = starter == parent ? getppid() != parent : kill(starter, 0) != 0 && errno == ESRCH
+            guard starter > 1, isGone else { return }
             poster.post(.hangUp)
             interrupter.interrupt([.events, .urgent])
         }
@@ -307,16 +310,5 @@ extension NotebookKernel {
 
     package func consent(toConnect endpoint: NetworkEndpoint) -> Bool {
         session.asking { ask(ConsentQuestion.text(endpoint), Bool.init(answer:)) } ?? false
-    }
-}
-
-/// The process that has started this one, as the front end's server does.
-private struct StartingProcess: Sendable {
-    let identifier: pid_t?
-    private let parent = getppid()
-
-    var isGone: Bool {
-        guard let identifier, identifier > 1 else { return false }
-        return identifier == parent ? getppid() != parent : kill(identifier, 0) != 0 && errno == ESRCH
     }
 }
