@@ -1,7 +1,11 @@
 import Application
+import Files
 import Images
 import Items
+import KeyedArchive
+import LineEditor
 package import Lua
+import PredicateFormat
 import PropertyList
 import REPL
 package import Scripting
@@ -70,23 +74,23 @@ package enum ToolCalls {
 
 /// The work of one call.
 final class ToolWork {
-    unowned let host: ScriptHost
-    let arguments: JSONValue
+    private unowned let host: ScriptHost
+    private let arguments: JSONValue
     private let tool: String
     private let isDry: Bool
     /// What the assistant is told in the program's own words, and the data.
-    var summary = ""
-    var data: PropertyListFields = [:]
+    private var summary = ""
+    private var data: PropertyListFields = [:]
     /// The result of a request for resources.
-    var result: JSONValue?
-    var values = AnswerValues()
+    private var result: JSONValue?
+    private var values = AnswerValues()
 
     init(_ host: ScriptHost, _ call: JSONValue, isDry: Bool) {
         (self.host, tool, self.isDry) = (host, call["tool"]?.text ?? "", isDry)
         arguments = call["arguments"] ?? .object([:])
     }
 
-    func text(_ name: String) -> String { arguments[name]?.text ?? "" }
+    private func text(_ name: String) -> String { arguments[name]?.text ?? "" }
 
     /// Does the work.
     ///
@@ -165,5 +169,215 @@ final class ToolWork {
             "created": tally.created, "changed": tally.changed, "removed": tally.removed, "moved": tally.moved,
         ])
         data["changes"] = .of(["counts": counts])
+    }
+
+    // MARK: Tools that only read
+
+    private func query() throws {
+        var query = host.items.query()
+        if !text("predicate").isEmpty { query = try query.filter(FormatPredicate(format: text("predicate"))) }
+        let count = try query.count()
+        var items: [JSONValue] = []
+        for item in try query.first(arguments["limit"]?.number ?? 50) where !values.isFull {
+            items.append(values.fields(try item.allFields.values))
+        }
+        summary = "\(count.counted("item")) selected, \(items.count.grouped) given."
+        data = ["count": .number(count), "items": .array(items)]
+    }
+
+    private func sql() throws {
+        let text = text("text")
+        let statement = try host.prepare(text)
+        defer { statement.close() }
+        guard statement.isReadOnly, !statement.columns.isEmpty, statement.parameters.isEmpty else {
+            throw Denial("sql takes a statement that reads, without parameters: run{ script } changes items")
+        }
+        var rows: [JSONValue] = []
+        var hasMore = false
+        try host.explaining(text) {
+            while !hasMore, let row = try statement.next() {
+                hasMore = rows.count == 1000 || values.isFull
+                if !hasMore { rows.append(.array(row.map { values.value($0) })) }
+            }
+        }
+        summary = "\(rows.count.counted("row"))\(hasMore ? ", and there are more: LIMIT and OFFSET give them" : "")."
+        let columns = statement.columns.map { JSONValue.string($0.name) }
+        data = ["columns": .array(columns), "rows": .array(rows), "more": .boolean(hasMore)]
+        if !statement.remarks.isEmpty { data["remarks"] = statement.remarks.jsonValue }
+    }
+
+    private func describe() throws {
+        let name = text("name")
+        guard !name.isEmpty else { return try describeFields() }
+        guard let help = host.helpText(on: name) else {
+            let hint = NearestNames.hint(for: name, among: host.helpIndex.map { String($0.name.prefix { $0 != "(" }) })
+            throw Denial("there is no help on '\(VisibleText.line(name.shortened(to: 100)))'\(hint)")
+        }
+        let page = name.prefix { $0 != "." && $0 != ":" }.lowercased()
+        data["help"] = .string(values.text(help))
+        if pageNames.contains(page) { data["page"] = .string(Self.address("reference", page)) }
+        summary = "The help on one name."
+    }
+
+    private func describeFields() throws {
+        let fields = try host.items.query().describe().map { each in
+            JSONValue.of([
+                "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
+                "min": values.value(each.min), "max": values.value(each.max),
+                "examples": each.examples.map { values.value($0) },
+                "declared": host.items.declarations[each.field]?.summary,
+            ])
+        }
+        summary = "\(host.items.count.counted("item")) with \(fields.count.counted("field"))."
+        data = ["fields": .array(fields), "count": .number(host.items.count)]
+    }
+
+    private func inspect() throws {
+        let path = text("path")
+        let bytes = try host.attempt(path, .read) { layer in try layer.contents(of: path, limit: 64 << 20) }.get()
+        let lines = try ArchiveInspection(bytes, columns: 120).lines(at: nil)
+        data["tree"] = .string(values.text(lines.pieces.map(\.text).joined(), limit: 256 << 10))
+        summary = "The tree of one file."
+    }
+
+    // MARK: Resources: pages of the reference, items, and their pictures
+
+    /// The number of pages and items of an answer. A cursor is the place of the next one.
+    private static let pageSize = 100
+    /// The largest size of a picture in bytes.
+    private static let pictureSize = 8 << 20
+
+    private static func address(_ kind: String, _ name: String) -> String { "cubby://\(kind)/\(name.percentEncoded)" }
+
+    /// The names of the reference's pages.
+    private var pageNames: [String] { APIReference(host).pages.map { String($0.path.dropLast(".md".count)) } }
+
+    private func listResources() throws {
+        let pages = pageNames
+        let count = pages.count + host.items.count
+        guard let start = text("cursor").isEmpty ? 0 : Int(text("cursor")), (0...count).contains(start) else {
+            throw Denial(.resource, "the cursor is not one of this list")
+        }
+        let end = min(start + Self.pageSize, count)
+        var resources: [JSONValue] = []
+        func add(_ kind: String, _ key: String, _ name: String, _ description: String, _ type: String?) {
+            let uri = Self.address(kind, key)
+            resources.append(.of(["uri": uri, "name": name, "description": description, "mimeType": type]))
+        }
+        for place in start..<end {
+            if place < pages.count {
+                add("reference", pages[place], pages[place], "A page of the reference", "text/markdown")
+            } else if let item = host.items[place - pages.count] {
+                let (key, name) = (try item.itemKey, VisibleText.line(try item.label.shortened(to: 200)))
+                add("item", key, name, "An item; its name is data", "application/json")
+                guard host.images.hasImage(forKey: key) else { continue }
+                add("picture", key, name, "The picture of an item; its name is data", nil)
+            }
+        }
+        result = .of(["resources": resources, "nextCursor": end < count ? String(end) : nil])
+    }
+
+    private func readResource() throws {
+        let uri = text("uri")
+        let missing = Denial(.resource, "there is no resource \(VisibleText.line(uri.shortened(to: 200)))")
+        let parts = uri.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "cubby:", parts[1].isEmpty else { throw missing }
+        let key = parts[3].percentDecoded
+        var contents = JSONValue.of(["uri": uri])
+        switch (parts[2], host.items.item(forKey: key)) {
+        case ("reference", _):
+            guard let page = APIReference(host).pages.first(where: { $0.path == key + ".md" }) else { throw missing }
+            (contents["mimeType"], contents["text"]) = (.string("text/markdown"), .string(page.text))
+        case ("item", let item?):
+            let json = try values.fields(try item.allFields.values).json()
+            (contents["mimeType"], contents["_meta"]) = (.string("application/json"), AssistantText.dataMark)
+            contents["text"] = .string(AssistantText.escaped(json))
+        case ("picture", _?):
+            guard let file = host.images.pictureFiles(forKey: key).first else { throw missing }
+            let bytes = try host.files.contents(of: file.path, limit: Self.pictureSize)
+            let format = ImageFormat(firstBytes: bytes).map { "image/\($0.rawValue)" }
+            (contents["mimeType"], contents["blob"]) = (.string(format ?? "application/octet-stream"), .data(bytes))
+        default: throw missing
+        }
+        result = .of(["contents": [contents]])
+    }
+}
+
+/// Values for an answer, within its size: what is beyond it, and what JSON lacks, is replaced by `{"$omitted": …}`, and
+/// counted.
+struct AnswerValues {
+    /// The sizes of one value and of all, in bytes.
+    private static let (valueSize, size) = (16 << 10, 512 << 10)
+
+    private var left = size
+    /// The number of values that were replaced.
+    private(set) var omitted = 0
+
+    var isFull: Bool { left <= 0 }
+
+    mutating func value(_ value: PropertyListValue?) -> JSONValue {
+        guard let value, value != .null else { return .null }
+        let count = Self.isUnicode(value) ? try? value.json().count : nil
+        guard let count, count <= Self.valueSize, left > 0 else {
+            omitted += 1
+            return .of(["$omitted": count.map { $0.counted("byte") } ?? "a value that JSON lacks"])
+        }
+        left -= count
+        return value
+    }
+
+    /// Half a surrogate pair in a text makes a message of JSON unreadable for many.
+    private static func isUnicode(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .utf16: false
+        case .array(let elements), .set(let elements): elements.allSatisfy(isUnicode)
+        case .dictionary(let entries): entries.values.allSatisfy(isUnicode)
+        default: true
+        }
+    }
+
+    mutating func fields(_ fields: PropertyListFields) -> JSONValue {
+        var values: PropertyListFields = [:]
+        for (name, value) in fields.sortedByName where value != .null {
+            left -= name.utf8.count
+            values[name] = self.value(value)
+        }
+        return .fields(values)
+    }
+
+    /// A text, cut at its end where it is too long.
+    mutating func text(_ text: String, limit: Int = 64 << 10) -> String {
+        left -= min(text.utf8.count, limit)
+        if text.utf8.count > limit { omitted += 1 }
+        return Self.cut(text.utf8, to: limit)
+    }
+
+    static func cut(_ bytes: some Collection<UInt8>, to limit: Int = 64 << 10) -> String {
+        let (text, rest) = (String(decoding: bytes.prefix(limit), as: UTF8.self), bytes.count - limit)
+        return rest > 0 ? "\(text)\n[\(rest.counted("byte")) more]" : text
+    }
+
+    /// The number of changes of each kind that are listed; all are counted.
+    private static let listed = 100
+
+    /// A difference: the numbers of its changes, and the first of them.
+    mutating func changes(_ diff: ItemStoreDiff) -> JSONValue {
+        .of([
+            "counts": JSONValue.of([
+                "created": diff.inserted.count, "fieldsChanged": diff.updated.count, "removed": diff.removed.count,
+                "moved": diff.moved.count,
+            ]),
+            "created": diff.inserted.prefix(Self.listed).map { fields($0.values) },
+            "changed": diff.updated.prefix(Self.listed).map { update in
+                JSONValue.of([
+                    "itemKey": value(.string(update.itemKey)), "name": value(.string(update.name)),
+                    "field": value(.string(update.field)), "old": value(update.old), "new": value(update.new),
+                ])
+            },
+            "removed": diff.removed.prefix(Self.listed).map { fields($0.values) },
+            "moved": diff.moved.prefix(Self.listed).map { move in
+                JSONValue.of(["itemKey": value(.string(move.itemKey)), "from": move.from + 1, "to": move.to + 1])
+            },
+        ])
     }
 }
