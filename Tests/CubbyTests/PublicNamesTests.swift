@@ -56,12 +56,13 @@ import Testing
     // Lua
     static let lua: [Any.Type] = [
         LuaArgument.self, LuaArguments.self, LuaAsyncFunction.self, LuaCall.self, LuaCallback<Int, Int>.self,
-        LuaClassDeclaration.self, LuaDeclaration.self, LuaDeclarations.self, LuaDecoder.self, LuaEncoder.self,
+        LuaChunk.self, LuaClassDeclaration.self, LuaDeclaration.self, LuaDeclarations.self, LuaDecoder.self,
+        LuaEncoder.self,
         LuaEngine.self, LuaEnvironment.self, LuaError.self, LuaFields.self, LuaErrorCode.self,
         (any LuaErrorDetails).self,
         LuaFrame.self, LuaFunction.self, LuaFunctionDeclaration.self, LuaFunctionPlace.self, LuaInterrupter.self,
         LuaConversionLimits.self, LuaLibraries.self, LuaLimits.self, LuaLocal.self, LuaMembers<Probe>.self,
-        LuaMember<Probe>.self, LuaDynamicMembers<Probe>.self,
+        LuaMember<Probe>.self, LuaDynamicMembers<Probe>.self, LuaMetrics.self,
         LuaMismatch.self, (any LuaObject).self, LuaModule.self, LuaNothing.self,
         LuaEither<Int, Int>.self, LuaOption<Probe>.self, LuaOptionList<Probe>.self,
         (any LuaOptions).self,

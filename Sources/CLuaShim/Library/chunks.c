@@ -240,17 +240,46 @@ static int load_text(lua_State *L, source *source, const char *name, const char 
     return status;
 }
 
-int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
+static int load_chunk(lua_State *L, const char *bytes, size_t length, const char *name, const char *mode) {
     clua_host *host = host_of(L);
     if (clua_is_denied(L, 0)) return LUA_ERRMEM;
     if (clua_overflows(L, host->stack.limit, 0)) return LUA_ERRRUN; /* the parser is recursive as well */
     clua_entry entry;
     clua_enter(host, L, &entry);
     source source = {bytes, length, 0, NULL};
-    int status = load_text(L, &source, name, "t"); /* never bytecode: it can corrupt the VM */
+    int status = *mode == 't' ? load_text(L, &source, name, mode) : lua_load(L, read_piece, &source, name, mode);
     clua_leave(host, &entry);
     return status;
 }
+
+int clua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
+    return load_chunk(L, bytes, length, name, "t"); /* never bytecode: it can corrupt the VM */
+}
+
+/* ---- Compiled chunks ---- */
+
+typedef struct {
+    void (*take)(void *context, const void *bytes, size_t length);
+    void *context;
+} receiver;
+
+static int write_piece(lua_State *L, const void *bytes, size_t length, void *data) {
+    (void)L;
+    const receiver *receiver = data;
+    receiver->take(receiver->context, bytes, length);
+    return 0;
+}
+
+void clua_dump(lua_State *L, void (*take)(void *context, const void *bytes, size_t length), void *context) {
+    receiver receiver = {take, context};
+    lua_dump(L, write_piece, &receiver, 0); /* with names and lines, for errors */
+}
+
+int clua_load_dumped(lua_State *L, const void *bytes, size_t length) {
+    return load_chunk(L, bytes, length, "=?", "b");
+}
+
+/* ---- For scripts ---- */
 
 /* The function `load` of scripts. Text only: the VM does not verify bytecode, which can crash it. */
 int clua_narrow_load(lua_State *L) {

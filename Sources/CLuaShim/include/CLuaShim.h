@@ -245,6 +245,9 @@ int clua_ref(lua_State *L);
 lua_State *clua_newthread(lua_State *L);
 void clua_pushglobals(lua_State *L);
 
+/* Gives the bytecode of the Lua function on top, in pieces; cannot raise, and needs no memory (chunks.c). */
+void clua_dump(lua_State *L, void (*take)(void *context, const void *bytes, size_t length), void *context);
+
 /* The function at a level of the call stack; 0 if there is none. */
 int clua_getframe(lua_State *L, int level, clua_frame *frame);
 /* The active calls of a coroutine, innermost first, and those of the coroutines that have resumed it, if it is running.
@@ -256,6 +259,8 @@ void clua_getfunction(lua_State *L, clua_frame *frame);
 
 /* ---- Protected entries (protected.c, chunks.c, coroutine.c). 0: success; else the error value is on top ---- */
 int clua_load(lua_State *L, const char *bytes, size_t length, const char *name);
+/* Loads what clua_dump gave in this process, and nothing else: the VM does not verify bytecode. */
+int clua_load_dumped(lua_State *L, const void *bytes, size_t length);
 int clua_pcall(lua_State *L, int arguments, int results);
 /* 0 finished, 1 yielded; else an error. `results` values are on co's stack. In a program of its own host functions may
  * wait: CLUA_WAITS. */

@@ -10,6 +10,7 @@ final class EngineSession {
     /// Stops all runs when the engine is shut down.
     let stop: StopFlag
     let environments: EngineEnvironments
+    let modules = EngineModules()
     private let thread: EngineThread
     private let limits: LuaLimits
     /// The run whose code is executing.
@@ -51,8 +52,7 @@ final class EngineSession {
     // MARK: Runs
 
     func makeRun(_ options: RunOptions, stop: StopFlag) -> EngineRun {
-        EngineRun(
-            limits: options.limits ?? limits, timeLimit: options.timeLimit, output: options.output, stop: stop)
+        EngineRun(options, limits: options.limits ?? limits, stop: stop)
     }
 
     /// The start of a run of a chunk.
@@ -62,6 +62,13 @@ final class EngineSession {
         try check()
         let globals = try environments.globals(of: environment)
         return { state in (try state.load(source.utf8, name: name, environment: globals), []) }
+    }
+
+    /// The start of a run of a compiled chunk.
+    func start(_ chunk: LuaChunk, in environment: LuaEnvironment?) throws(LuaError) -> EngineRun.Start {
+        try check()
+        let globals = try environments.globals(of: environment)
+        return { state in (try state.load(chunk, environment: globals), []) }
     }
 
     /// The start of a run of a function.
@@ -99,7 +106,7 @@ final class EngineSession {
             forget(wait, of: run)
             // It could have continued since then, but the thread was used by other runs.
             if wait.outcome != nil, let end = wait.end {
-                run.deadline = run.deadline?.advanced(by: MonotonicTime.now().seconds(since: end))
+                run.limitEnd = run.limitEnd?.advanced(by: MonotonicTime.now().seconds(since: end))
             }
         }
         if let error = stopError(of: run) {
@@ -132,7 +139,9 @@ final class EngineSession {
 
     /// A conversion that ends because the run must stop throws the run's error.
     private func stoppable<Result>(_ run: EngineRun, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as LuaError where [.cancelled, .deadline].contains(error.kind) {
+        do { return try body() } catch let error as LuaError
+            where [.cancelled, .shutdown, .deadline].contains(error.kind)
+        {
             throw run.stopError ?? stopError(of: run) ?? error
         }
     }
@@ -204,12 +213,12 @@ final class EngineSession {
     }
 
     private static let cancelled = LuaError(.cancelled, "the script was cancelled")
-    private static let shutDown = LuaError(.cancelled, "the LuaEngine is shut down")
+    private static let shutDown = LuaError(.shutdown, "the LuaEngine is shut down")
 
     /// The error of a run at its deadline; its code is the running code, or waits.
     private func timeIsUp(_ run: EngineRun) -> LuaError {
         let calls = run.wait == nil ? state.activeCalls(limit: 16) : run.thread?.activeCalls(limit: 16)
-        return .timeIsUp(limit: run.timeLimit ?? 0, at: calls ?? [])
+        return .timeIsUp(limit: run.deadline == run.limitEnd ? run.timeLimit : nil, at: calls ?? [])
     }
 
     // MARK: Waiting
@@ -274,9 +283,17 @@ final class EngineRun {
     /// Its code; nil until it has begun.
     var thread: LuaThread?
     let limits: LuaLimits
-    /// Its time limit in seconds, which sets the deadline.
+    /// Its time limit in seconds.
     let timeLimit: Double?
-    var deadline: MonotonicTime?
+    /// The end of the time limit, without the time for which it is ready and other runs have the thread.
+    var limitEnd: MonotonicTime?
+    /// The deadline that its caller has set.
+    private let callerEnd: MonotonicTime?
+    /// When it ends; nil for no limit.
+    var deadline: MonotonicTime? {
+        guard let limitEnd, let callerEnd else { return limitEnd ?? callerEnd }
+        return min(limitEnd, callerEnd)
+    }
     /// The request to stop this run.
     let stop: StopFlag
     /// Receives its output; nil for the engine's.
@@ -293,18 +310,20 @@ final class EngineRun {
     /// Whether it is work of the host: each piece of Lua code in it is stopped.
     var isOfHost = false
 
-    init(limits: LuaLimits, timeLimit: Duration?, output: LuaEngine.Output?, stop: StopFlag) {
+    init(_ options: RunOptions, limits: LuaLimits, stop: StopFlag) {
         self.limits = limits
-        self.timeLimit = timeLimit.map { $0 / .seconds(1) }
-        deadline = timeLimit.map { MonotonicTime.now().advanced(by: $0) }
-        self.output = output
+        timeLimit = options.timeLimit.map { $0 / .seconds(1) }
+        limitEnd = options.timeLimit.map { MonotonicTime.now().advanced(by: $0) }
+        callerEnd = options.deadline.map { MonotonicTime.now().advanced(by: ContinuousClock.now.duration(to: $0)) }
+        output = options.output
         self.stop = stop
     }
 }
 
-/// The options of a run. Nil: no time limit, and the engine's limits and output.
+/// The options of a run. Nil: no time limit and no deadline, and the engine's limits and output.
 struct RunOptions: Sendable {
     var timeLimit: Duration?
+    var deadline: ContinuousClock.Instant?
     var limits: LuaLimits?
     var output: LuaEngine.Output?
 }

@@ -5,7 +5,12 @@ struct EnvironmentFactory {
     private let make: LuaFunction
     /// Puts a function into the namespace of an environment.
     private let place: LuaFunction
+    /// Declares `require`.
+    private let provide: LuaFunction
     private let state: LuaState
+
+    /// The name of the chunk whose functions are the environments', which no message shows.
+    static let chunkName = "(environment)"
 
     /// - Parameters:
     ///   - state: the state, with the libraries in its globals.
@@ -19,13 +24,14 @@ struct EnvironmentFactory {
             if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
             return call.returns(true)
         }
-        let made = try state.load(Self.source.utf8, name: "=(environment)").call(
+        let made = try state.load(Self.source.utf8, name: "=" + Self.chunkName).call(
             .table(state.globals), .function(write))
-        guard made.count == 2, case .function(let make) = made[0], case .function(let place) = made[1] else {
-            throw LuaError(.runtime, "no environment can be made")
-        }
+        guard made.count == 3, case .function(let make) = made[0], case .function(let place) = made[1],
+            case .function(let provide) = made[2]
+        else { throw LuaError(.runtime, "no environment can be made") }
         self.make = make
         self.place = place
+        self.provide = provide
     }
 
     /// Gives an environment a function that has been put into tables of the state's globals.
@@ -38,6 +44,13 @@ struct EnvironmentFactory {
     func place(_ function: LuaValue, at path: [String], in environment: LuaTable?) throws(LuaError) {
         _ = try place.call(arguments: [environment.map { .table($0) } ?? .nil, function] + path.map(LuaValue.text))
     }
+
+    /// Declares `require` in all environments, also in later ones.
+    ///
+    /// - Parameter find: takes a module's name and the environment; returns its chunk and its origin, or nil and a
+    ///   message.
+    /// - Throws: ``LuaError`` for lack of memory.
+    func provide(_ find: LuaFunction) throws(LuaError) { try provide.call(.function(find)) }
 
     /// Makes a new table of globals.
     func callAsFunction() throws(LuaError) -> LuaTable {
@@ -60,6 +73,7 @@ struct EnvironmentFactory {
         local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
         local concat, sub, toProcess, pcall = globals.table.concat, globals.string.sub, globals.io.write, pcall
+        local running, find = globals.coroutine.running, nil
         local originals = { print = print, rawset = rawset, collectgarbage = collectgarbage, load = load, math = {} }
         for name, value in next, globals.math do originals.math[name] = value end
         local frozen = setmetatable({}, { __mode = "k" })
@@ -138,6 +152,36 @@ struct EnvironmentFactory {
             return copy
         end
 
+        -- Each environment runs a module once. What is being loaded is of a coroutine: when a module waits while it is
+        -- loaded, other runs do not wait for it; they load it, too, and the first to end is everyone's.
+        local function makeRequire(environment)
+            local loaded, loading = {}, setmetatable({}, { __mode = "k" })
+            return function(...)
+                local name = ...
+                if type(name) == "number" then name = tostring(name) end
+                if type(name) ~= "string" then
+                    local got = select("#", ...) == 0 and "no value" or type(name)
+                    error("bad argument #1 to 'require' (string expected, got " .. got .. ")", 2)
+                end
+                local value = loaded[name] or libraries[environment][name]
+                if value then return value end
+                local thread = running()
+                local names = loading[thread] or {}
+                if names[name] then
+                    error("module '" .. name .. "' requires itself, by way of what it requires", 2)
+                end
+                local chunk, origin = find(name, environment)
+                if not chunk then error(origin, 2) end
+                loading[thread], names[name] = names, true
+                local ended <close> = setmetatable({}, { __close = function() names[name] = nil end })
+                value = chunk(name, origin)
+                if loaded[name] then return loaded[name], origin end
+                if value == nil then value = true end
+                loaded[name] = value
+                return value, origin
+            end
+        end
+
         local function make(math)
             local environment, own = {}, {}
             libraries[environment] = own
@@ -156,7 +200,13 @@ struct EnvironmentFactory {
                 environment[name] = value
             end
             if environment._G == globals then environment._G = environment end
+            if find and environment.require == nil then environment.require = makeRequire(environment) end
             return environment
+        end
+
+        local function provide(found)
+            find, globals.require = found, nil
+            for environment in next, libraries do rawset(environment, "require", makeRequire(environment)) end
         end
 
         -- The namespace is the host's in each environment, whatever a script has put there.
@@ -182,7 +232,7 @@ struct EnvironmentFactory {
             frozen[proxy][select(count, ...)] = value
         end
 
-        return make, place
+        return make, place, provide
         """#
 }
 
@@ -222,6 +272,9 @@ final class EngineEnvironments {
         own = globals
         return globals
     }
+
+    /// Declares `require` in existing and future environments.
+    func provide(_ find: LuaFunction) throws(LuaError) { try make.provide(find) }
 
     /// Declares a global function, or `a.b` in a table, in existing and future environments, whatever had its name.
     func declare(

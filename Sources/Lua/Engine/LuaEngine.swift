@@ -1,3 +1,6 @@
+internal import Platform
+internal import Synchronization
+
 /// A ``LuaState`` on a separate thread, for programs with Swift concurrency.
 ///
 /// Runs execute one after the other, in the order in which the actor receives them; while one waits for a registered
@@ -19,6 +22,7 @@ public actor LuaEngine {
     /// Stops the running code, from any thread.
     private nonisolated let stop: StopFlag
     nonisolated let interrupter: LuaInterrupter
+    private nonisolated let counts = Mutex(LuaMetrics())
     let session: EngineSession
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -61,18 +65,19 @@ public actor LuaEngine {
     ///   - type: the result's type, converted by ``LuaDecoder``.
     ///   - environment: the globals; nil for the engine's own, which persist between runs.
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the first result. Decoding it is part of the run, with its time limit and its memory limit.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
-    ///   cancelled or the engine shut down; `DecodingError` for a result of another type.
+    ///   cancelled, `shutdown` if the engine is shut down; `DecodingError` for a result of another type.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
-        timeLimit: Duration? = nil, limits: LuaLimits? = nil, output: Output? = nil,
-        usage: ((LuaUsage) -> Void)? = nil
+        timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
+        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> T {
-        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
         return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
             session in
             try session.start(source, name: name, in: environment)
@@ -91,6 +96,7 @@ public actor LuaEngine {
     ///   - types: two or more types, converted by ``LuaDecoder``. One that may be missing is optional, and its result nil.
     ///   - environment: the globals; nil for the engine's own, which persist between runs.
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
@@ -101,22 +107,11 @@ public actor LuaEngine {
         First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
     >(
         _ source: String, name: String = "=script", as types: (First, Second, repeat each Other).Type,
-        in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil, limits: LuaLimits? = nil,
-        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+        in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil,
+        limits: LuaLimits? = nil, output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> (First, Second, repeat each Other) {
-        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
-        var count = 2
-        for _ in repeat (each Other).self { count += 1 }
-        return try await run(
-            options, usage, results: count + 1,
-            decoding: { [count] values in
-                var results = try ResultReader(values, count: count)
-                return (
-                    try results.next(First.self), try results.next(Second.self),
-                    repeat try results.next((each Other).self)
-                )
-            }
-        ) { session in
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        return try await run(options, usage, as: types) { session in
             try session.start(source, name: name, in: environment)
         }
     }
@@ -128,21 +123,42 @@ public actor LuaEngine {
     ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
     ///   - environment: the globals; nil for the engine's own, which persist between runs.
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
-        limits: LuaLimits? = nil, output: Output? = nil,
+        deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil, output: Output? = nil,
         usage: ((LuaUsage) -> Void)? = nil
     ) async throws(LuaError) {
-        let options = RunOptions(timeLimit: timeLimit, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
         do {
             try await run(options, usage, decoding: { _ in }) { session in
                 try session.start(source, name: name, in: environment)
             }
         } catch { throw LuaError(error) }
+    }
+
+    /// Makes a run with a result for each type.
+    nonisolated(nonsending) func run<
+        First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
+    >(
+        _ options: RunOptions, _ usage: ((LuaUsage) -> Void)?, as types: (First, Second, repeat each Other).Type,
+        start: @Sendable (EngineSession) throws -> EngineRun.Start
+    ) async throws -> (First, Second, repeat each Other) {
+        var count = 2
+        for _ in repeat (each Other).self { count += 1 }
+        return try await run(
+            options, usage, results: count + 1,
+            decoding: { [count] values in
+                var results = try ResultReader(values, count: count)
+                return (
+                    try results.next(First.self), try results.next(Second.self),
+                    repeat try results.next((each Other).self)
+                )
+            }, start: start)
     }
 
     /// Makes a run and executes it, to its end or until the task is cancelled.
@@ -153,11 +169,14 @@ public actor LuaEngine {
     ) async throws -> T {
         try checkCaller()
         let stop = StopFlag(interrupter)
+        let began = MonotonicTime.now()
+        counts.withLock { $0.activeRuns += 1 }
         let (result, used) = await withTaskCancellationHandler {
             await finish(options, stop, results, decoding, start)
         } onCancel: {
             stop.set()
         }
+        counts.withLock { $0.count(result, used, seconds: MonotonicTime.now().seconds(since: began)) }
         usage?(used)
         do { return try result.get() } catch var error as LuaError {
             error.usage = used
@@ -183,6 +202,9 @@ public actor LuaEngine {
         } catch { return (.failure(error), run.usage) }
     }
 
+    /// What the engine has done until now. It does not wait for the engine's thread.
+    public nonisolated var metrics: LuaMetrics { counts.withLock { $0 } }
+
     /// Throws in a task that a script of this engine waits for by blocking the thread: it would wait for itself.
     nonisolated func checkCaller() throws(LuaError) {
         guard EngineThread.blocked.contains(ObjectIdentifier(thread)) else { return }
@@ -193,7 +215,7 @@ public actor LuaEngine {
     }
 
     /// Stops the running script, closes the state and releases objects that only the state retains. Idempotent; later
-    /// runs throw an error of kind `cancelled`.
+    /// runs throw an error of kind `shutdown`.
     ///
     /// Lua code of a ``withState(_:)`` and conversions are stopped, too. It waits for Swift code only: for the body of a
     /// `withState`, and for a registered function that returns immediately, if one is being called.
@@ -223,7 +245,7 @@ extension LuaEngine {
     ///   - environment: the environment; nil for the engine's own globals.
     ///   - timeLimit: the time after which the conversion is stopped; nil for none.
     /// - Throws: `EncodingError`; ``LuaError`` of kind `memory` if the value does not fit into the engine's limit,
-    ///   `deadline` after the time limit, `cancelled` if the task is cancelled or the engine shut down.
+    ///   `deadline` after the time limit, `cancelled` if the task is cancelled, `shutdown` if the engine is shut down.
     public nonisolated(nonsending) func setGlobal<T: Encodable & Sendable>(
         _ name: String, to value: T, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil
     ) async throws {
@@ -242,7 +264,7 @@ extension LuaEngine {
     ///   - timeLimit: the time after which the conversion is stopped; nil for none.
     /// - Returns: its value.
     /// - Throws: `DecodingError`; ``LuaError`` of kind `memory` if the value takes more than the engine's limit,
-    ///   `deadline` after the time limit, `cancelled` if the task is cancelled or the engine shut down.
+    ///   `deadline` after the time limit, `cancelled` if the task is cancelled, `shutdown` if the engine is shut down.
     public nonisolated(nonsending) func global<T: Decodable & Sendable>(
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil
     ) async throws -> T {
@@ -260,7 +282,7 @@ extension LuaEngine {
     /// - Parameter body: called on the engine's thread.
     /// - Returns: the body's result.
     /// - Throws: the body's error; ``LuaError`` of kind `memory` if it assigned what does not fit into the engine's limit,
-    ///   `cancelled` if the task is cancelled or the engine shut down.
+    ///   `cancelled` if the task is cancelled, `shutdown` if the engine is shut down.
     public nonisolated(nonsending) func withState<T: Sendable>(
         _ body: @Sendable (LuaState) throws -> T
     ) async throws -> T {

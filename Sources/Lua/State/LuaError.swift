@@ -3,7 +3,7 @@ internal import CLuaShim
 /// An error of a Lua state: raised by a script, by the VM, or by a function of the host that a script called.
 public struct LuaError: Error, CustomStringConvertible {
     /// The kind of an error.
-    public enum Kind: Equatable, Sendable {
+    public enum Kind: Hashable, Sendable {
         /// The text is not a Lua chunk; `incomplete` when more lines could complete it.
         case syntax(incomplete: Bool)
         /// Raised by a script or a host function.
@@ -12,8 +12,10 @@ public struct LuaError: Error, CustomStringConvertible {
         case argument
         /// A memory limit or the stack size was exceeded.
         case memory
-        /// Cancelled from outside, as by Ctrl-C.
+        /// Cancelled from outside, as by Ctrl-C or with the task that waits for a run.
         case cancelled
+        /// The ``LuaEngine`` was shut down, before a run or during it.
+        case shutdown
         /// The deadline has passed.
         case deadline
         /// A script wrote more than ``LuaLimits/output``.
@@ -202,7 +204,7 @@ extension LuaState {
                 if error.kind == .memory { clua_set_exceeded(host, CLUA_EXCEEDED_MEMORY) }
                 push(bytes: Array(error.message.utf8), on: L)
                 return CLUA_RAISE_HERE
-            case .cancelled, .deadline: break
+            case .cancelled, .shutdown, .deadline: break
             }
         } else if let details = error as? any LuaErrorDetails, details.isScriptsFault {
             errors.raisedAsText = (details.luaMessage, error)

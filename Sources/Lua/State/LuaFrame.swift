@@ -135,11 +135,13 @@ extension LuaError {
     /// The end of code at its deadline, with the line that it had reached.
     ///
     /// - Parameters:
-    ///   - seconds: the limit, which the message names.
+    ///   - seconds: the limit, which the message names; nil for a deadline.
     ///   - calls: the active calls, outermost first.
     /// - Returns: the error.
-    package static func timeIsUp(limit seconds: Double, at calls: [LuaActiveCall]) -> LuaError {
-        let place = calls.last { $0.line > 0 }.map { "\($0.function.source):\($0.line): " } ?? ""
+    package static func timeIsUp(limit seconds: Double?, at calls: [LuaActiveCall]) -> LuaError {
+        let call = calls.last { $0.line > 0 && $0.function.source != EnvironmentFactory.chunkName }
+        let place = call.map { "\($0.function.source):\($0.line): " } ?? ""
+        guard let seconds else { return LuaError(.deadline, "\(place)time is up: the deadline has passed") }
         let milliseconds = (seconds * 1_000).rounded() / 1_000
         let limit = Int(exactly: milliseconds).map(String.init) ?? String(milliseconds)
         return LuaError(.deadline, "\(place)time is up: the limit is \(limit) s")

@@ -214,6 +214,13 @@ public final class LuaState {
         let status = bytes.withUnsafeBytes { raw in
             clua_load(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyBytes, raw.count, name)
         }
+        return try loaded(status, name, environment, on: L, above: base)
+    }
+
+    /// Takes a chunk that was loaded onto the stack, or its error.
+    func loaded(
+        _ status: Int32, _ name: String, _ environment: LuaTable?, on L: OpaquePointer, above base: Int32
+    ) throws(LuaError) -> LuaFunction {
         guard status == 0 else { throw takeError(status, on: L, top: base) }
         if let environment {
             push(environment.reference, on: L)

@@ -110,7 +110,7 @@ public struct LuaAsyncFunction: Sendable {
     ///   - timeLimit: the time after which the call is stopped; nil for none, or for the host's own.
     /// - Returns: the first result.
     /// - Throws: the function's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
-    ///   cancelled, or the engine or host has ended; `EncodingError`, `DecodingError`.
+    ///   cancelled or the host has ended, `shutdown` if the engine is shut down; `EncodingError`, `DecodingError`.
     public nonisolated(nonsending) func callAsFunction<each Argument: Encodable & Sendable, T: Decodable & Sendable>(
         _ argument: repeat each Argument, as type: T.Type, timeLimit: Duration? = nil
     ) async throws -> T {

@@ -46,7 +46,7 @@ struct NotebookCell {
     /// The name of its failure.
     var errorName: String {
         switch error?.kind {
-        case .cancelled: "Interrupted"
+        case .cancelled, .shutdown: "Interrupted"
         case .deadline, .memory, .output, .callDepth: "LimitReached"
         case .runtime, .argument: "Error"
         case .syntax: "SyntaxError"

@@ -30,7 +30,7 @@ struct AsyncStopTests {
                 for await _ in waits.begun { break }
                 if reason == .cancellation { task.cancel() } else { await engine.shutdown() }
                 let error = await #expect(throws: LuaError.self) { try await task.value }
-                #expect(error?.kind == .cancelled)
+                #expect(error?.kind == (reason == .shutdown ? .shutdown : .cancelled))
             }
             for await _ in waits.cancelled { break }
             #expect(waits.noted.isEmpty)

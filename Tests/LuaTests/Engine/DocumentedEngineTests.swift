@@ -100,6 +100,58 @@ struct DocumentedEngineTests {
         try Self.expectPage("### Several results, and what a run used\n", name: "Usage", printed.withLock { $0 })
     }
 
+    @Test("chunks are compiled once, and require modules of the host, as the page shows")
+    func modules() async throws {
+        let printed = Mutex<[String]>([])
+        @Sendable func print(_ items: Any...) {
+            let line = items.map { "\($0)" }.joined(separator: " ")
+            printed.withLock { $0.append(line) }
+        }
+
+        // Modules begin.
+        // Compiled once, for all engines and environments. A text that is wrong is an error here.
+        let check = try LuaChunk(
+            "return require('tax').of(price), require('rules.' .. region).free", name: "=check")
+        let tax = try LuaChunk(
+            "local rate = 0.25 return { of = function(price) return price * rate end }", name: "@tax.lua")
+
+        // What `require` finds: modules by name, then what a closure gives, here from an actor.
+        actor Rules {
+            private let texts = ["rules.north": "return { free = 100 }", "rules.south": "return { free = }"]
+
+            func chunk(of name: String) throws -> LuaChunk? {
+                guard let text = texts[name] else { return nil }
+                return try LuaChunk(text, name: "@\(name)")
+            }
+        }
+
+        let rules = Rules()
+        let engine = try await LuaEngine()
+        try await engine.register(modules: ["tax": tax])
+        try await engine.register { name in try await rules.chunk(of: name) }
+
+        for region in ["north", "south", "west"] {
+            let environment = try await engine.makeEnvironment()
+            try await engine.setGlobal("price", to: 80, in: environment)
+            try await engine.setGlobal("region", to: region, in: environment)
+            do {
+                // The request's deadline includes the wait for the engine's thread.
+                let (amount, free) = try await engine.run(
+                    check, as: (Double, Int).self, in: environment, deadline: .now + .seconds(60))
+                print(region, amount, free)
+            } catch let error as LuaError {
+                print(error.message)
+            }
+        }
+
+        // Counts and sums, for a server's monitoring.
+        let metrics = engine.metrics
+        print(metrics.runs, metrics.failures[.runtime] ?? 0, metrics.usage.cpuTime > .zero)
+        // Modules end.
+
+        try Self.expectPage("### Chunks compiled once, and modules\n", name: "Modules", printed.withLock { $0 })
+    }
+
     @Test("scripts wait for Swift, and Swift calls scripts, as the page shows")
     func functions() async throws {
         let printed = Mutex<[String]>([])

@@ -85,7 +85,7 @@ struct LuaAsyncFunctionTests {
         let function = try await engine.function("loop")
         await engine.shutdown()
         let error = await #expect(throws: LuaError.self) { try await function() }
-        #expect(error?.kind == .cancelled)
+        #expect(error?.kind == .shutdown)
     }
 
     @Test("functions are dropped on any thread, and Lua collects what they held")

@@ -121,9 +121,9 @@ struct LuaEngineTests {
         await engine.shutdown()
         await engine.shutdown()
         let stopped = await #expect(throws: LuaError.self) { try await endless.value }
-        #expect(stopped?.kind == .cancelled)
+        #expect(stopped?.kind == .shutdown)
         let later = await #expect(throws: LuaError.self) { try await engine.run("return 1", as: Int.self) }
-        #expect(later?.message == "the LuaEngine is shut down")
+        #expect(later?.message == "the LuaEngine is shut down" && later?.kind == .shutdown)
         await #expect(throws: LuaError.self) { try await engine.run("", in: environment) }
         await #expect(throws: LuaError.self) { try await engine.setGlobal("x", to: 1) }
         await #expect(throws: LuaError.self) { try await engine.withState { $0.depth } }

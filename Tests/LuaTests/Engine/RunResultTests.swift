@@ -136,7 +136,7 @@ struct RunResultTests {
         for await _ in begun { break }
         if byShutdown { await engine.shutdown() } else { task.cancel() }
         let error = await #expect(throws: LuaError.self) { try await task.value }
-        #expect(error?.kind == .cancelled)
+        #expect(error?.kind == (byShutdown ? .shutdown : .cancelled))
         if !byShutdown { #expect(try await engine.run("return 1", as: Int.self) == 1) }
     }
 
@@ -176,7 +176,7 @@ struct RunResultTests {
             for await _ in begun { break }
             if byShutdown { await engine.shutdown() } else { task.cancel() }
             let error = await #expect(throws: LuaError.self) { try await task.value }
-            #expect(error?.kind == .cancelled)
+            #expect(error?.kind == (byShutdown ? .shutdown : .cancelled))
         }
     }
 
@@ -283,7 +283,7 @@ struct RunResultTests {
         for await _ in begun { break }
         if byShutdown { await engine.shutdown() } else { task.cancel() }
         let error = await #expect(throws: LuaError.self) { try await task.value }
-        #expect(error?.kind == .cancelled)
+        #expect(error?.kind == (byShutdown ? .shutdown : .cancelled))
         if !byShutdown { #expect(try await engine.run("return 1", as: Int.self) == 1) }
     }
 

@@ -56,7 +56,7 @@ struct RunUsageTests {
         await engine.shutdown()
         let late = await Self.usage("return 1", of: engine)
         #expect(late.calls == 1 && late.used.peakMemory == 0 && late.used.cpuTime == .zero)
-        #expect((late.error as? LuaError)?.kind == .cancelled)
+        #expect((late.error as? LuaError)?.kind == .shutdown)
     }
 
     @Test("covers the run's own turns and output, not those of a run that executes while it waits")
