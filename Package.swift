@@ -118,7 +118,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
-                .embedInCode("Schema/grant.sql"),
+                .embedInCode("Schema/rights.sql"),
             ]),
         .target(
             name: "Images",

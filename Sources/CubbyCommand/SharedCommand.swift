@@ -17,7 +17,8 @@ struct SharedCommand: ParsableCommand {
             or a certificate. docs/shared.md shows a first session.
             """,
         subcommands: [
-            SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedStatusCommand.self,
+            SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedRevokeCommand.self,
+            SharedStatusCommand.self,
             SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self, SharedFollowCommand.self,
             SharedHostsCommand.self, SharedTrimCommand.self, SharedRenameCommand.self, SharedDropCommand.self,
         ])
@@ -63,25 +64,6 @@ struct SharedMigrateCommand: ParsableCommand {
             let format = try SharedSchema.migrate(address)
             Report.line(
                 "the tables are of format \(format), and keep declarations of fields; the functions are this program's")
-        }
-    }
-}
-
-/// `cubby shared grant ROLE URL`: permits a role to be a host.
-struct SharedGrantCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "grant", abstract: "Allow a database role to use the collections, as their owner.")
-
-    @Argument(help: "An existing role.")
-    var role: String
-
-    @Argument(help: ArgumentHelp("The address of a collection in the database.", valueName: "url"))
-    var url: String
-
-    func run() throws {
-        try SharedArgument.using(url) { (address) throws(SharedError) in
-            try SharedSchema.grant(role, address)
-            Report.line("\(role) reads the collections, and changes items through functions alone")
         }
     }
 }

@@ -1,6 +1,66 @@
 import ArgumentParser
 import SharedItems
 
+/// `cubby shared grant ROLE URL`: opens a collection to a role.
+struct SharedGrantCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant", abstract: "Open one collection to a database role, as its owner.",
+        discussion: """
+            The role, and its members, see no other collection's items. Granted again, with or without --read-only, the \
+            later command holds. Tables of an older program, where each role has all collections, are migrated before, \
+            and those roles keep what there is.
+            """)
+
+    @Flag(help: "The role reads the collection, and changes nothing.")
+    var readOnly = false
+
+    @Argument(help: "An existing role.")
+    var role: String
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let retained = try SharedRights.grant(role, writes: !readOnly, address).filter { $0 != role }
+            let name = VisibleText.line(role)
+            Report.line(
+                readOnly
+                    ? "\(name) reads the collection \(address.collection), and changes nothing"
+                    : "\(name) reads the collection \(address.collection), and changes items through functions alone")
+            if !retained.isEmpty {
+                let names = retained.map { VisibleText.line($0) }.joined(separator: ", ")
+                Report.line("the tables were migrated; these roles had all collections, and keep them: \(names)")
+            }
+        }
+    }
+}
+
+/// `cubby shared revoke ROLE URL`: closes a collection to a role.
+struct SharedRevokeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Close one collection to a database role, as its owner.",
+        discussion:
+            "It holds for connected hosts at once. With its last collection the role loses all rights in the tables.")
+
+    @Argument(help: "A role that the collection was opened to.")
+    var role: String
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let remaining = try SharedRights.revoke(role, address).map { VisibleText.line($0) }
+            let name = VisibleText.line(role)
+            Report.line("the collection \(address.collection) is not open to \(name) any more")
+            if !remaining.isEmpty {
+                Report.line("\(name) still has the rights of \(remaining.joined(separator: ", ")), to which it is open")
+            }
+        }
+    }
+}
+
 /// `cubby shared hosts URL`: the hosts that have used a collection.
 struct SharedHostsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

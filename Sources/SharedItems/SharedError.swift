@@ -44,7 +44,9 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                 )
             case "CB001":
                 self.init(
-                    .unusable, "\(error.message): its owner makes it with cubby shared init '\(address.description)'")
+                    .unusable,
+                    "\(error.message): its owner makes it with cubby shared init '\(address.description)', or opens it to this role with cubby shared grant ROLE '\(address.description)'"
+                )
             case "53100":
                 self.init(
                     .denied,

@@ -63,6 +63,45 @@ final class SharedCollectionTests {
             try program("shared", "trim", "--all", server.url()).stdout.hasPrefix("all commits are kept: removed 0"))
     }
 
+    @Test("the owner opens the collection to roles, some of which only read, and closes it")
+    func rights() throws {
+        try server.sql("create role anna login")
+        try server.sql("create role dashboard login")
+        let anna = server.url(user: "anna")
+        func run(_ url: String, _ code: String) throws -> ProcessOutput {
+            try program("--container", program.scratch.file("desk"), "--shared", url, "-e", code)
+        }
+        let closed = try run(anna, "print(#items)")
+        #expect(closed.status == .exited(65) && closed.stderr.contains("cubby shared grant ROLE"), "\(closed.stderr)")
+        #expect(
+            try program("shared", "grant", "anna", server.url()).stdout
+                == "anna reads the collection home, and changes items through functions alone\n")
+        #expect(try run(anna, "items:createItem{ name = 'Vase' } print(#items)").stdout == "1\n")
+        #expect(
+            try program("shared", "grant", "dashboard", "--read-only", server.url()).stdout
+                == "dashboard reads the collection home, and changes nothing\n")
+        let dashboard = server.url(user: "dashboard")
+        #expect(try program("shared", "follow", "--no-wait", dashboard).stdout.contains("\"Vase\""))
+        let reader = try run(dashboard, "print(items.isReadOnly, pcall(function() items:createItem{} end))")
+        #expect(reader.stdout.hasPrefix("true\tfalse\t"), "\(reader.stdout)\(reader.stderr)")
+        #expect(reader.stdout.contains("may only read the collection"), "\(reader.stdout)")
+        #expect(try program("shared", "status", server.url()).stdout.contains("its owner, anna, dashboard (reads)"))
+        for words in [
+            ["grant", "anna"], ["revoke", "dashboard"], ["trim", "--keep", "9"], ["hosts", "--forget", "desk"],
+        ] {
+            let denied = try program(["shared"] + words + [anna])
+            #expect(
+                denied.status == .exited(65) && denied.stderr.contains("name the owner"), "\(words): \(denied.stderr)")
+        }
+        #expect(
+            try program("shared", "revoke", "anna", server.url()).stdout
+                == "the collection home is not open to anna any more\n")
+        #expect(try run(anna, "print(#items)").status == .exited(65))
+        let again = try program("shared", "revoke", "anna", server.url())
+        #expect(again.status == .exited(65) && again.stderr.contains("it is open to dashboard"), "\(again.stderr)")
+        #expect(try program("shared", "grant", "nobody-here", server.url()).stderr.contains("does not exist"))
+    }
+
     @Test("what is wrong with an address or behind it: the status, and what to do")
     func refusals() throws {
         let table: [(url: String, status: Int32, text: String)] = [

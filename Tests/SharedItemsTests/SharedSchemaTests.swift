@@ -67,7 +67,7 @@ struct SharedSchemaTests {
         let host = try PostgresConnection(
             SharedAddress("postgres://desk%20%227@/postgres?host=\(cluster.folder.path)"), waiter: BlockingWaiter())
         #expect(throws: PostgresError.self) { try host.run("select * from cubby.item") }
-        try SharedSchema.grant("desk \"7", address)
+        #expect(try SharedRights.grant("desk \"7", writes: true, address).isEmpty)
         try host.run("select * from cubby.item")
         let id = [UInt8](repeating: 7, count: 16)
         let hello = try host.run(
@@ -77,6 +77,9 @@ struct SharedSchemaTests {
             "delete from cubby.item", "update cubby.collection set head = 9", "insert into cubby.format values (2)",
             "truncate cubby.log", "drop table cubby.picture", "create table cubby.mine (a int)",
             "create or replace function cubby.outcome(in_token uuid) returns bigint language sql as 'select 1::bigint'",
+            "insert into cubby.member values (9, 'desk \"7', true)", "select cubby.open_to(9, 'desk \"7', true)",
+            "select cubby.close_to(1, 'desk \"7')", "select cubby.admit('desk \"7')", "select cubby.shorten_log(1, 9)",
+            "drop policy readable on cubby.item", "alter table cubby.item disable row level security",
         ] {
             #expect(throws: PostgresError.self, "\(sql)") { try host.run(sql) }
         }

@@ -246,9 +246,11 @@ final class CollectionServer {
         if isAsking { return }
         let (connection, collection) = try reached()
         let head = try asking { () throws(PostgresError) in
-            try connection.run(
-                "select head from cubby.collection where id = $1", [.int4(collection.number)], isPrepared: true
-            ).revision(0, 0)
+            let rows = try connection.run(
+                "select head from cubby.collection where id = $1", [.int4(collection.number)], isPrepared: true)
+            // It was removed, or closed to this host's role.
+            guard rows.rowCount > 0 else { throw SharedSchema.missingCollection(address) }
+            return try rows.revision(0, 0)
         }
         log.confirm(head)
     }

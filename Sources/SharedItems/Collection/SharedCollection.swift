@@ -32,6 +32,8 @@ struct SharedCollection {
     var keepsDeclarations = false
     /// The record of the fields of its items; nil for those of a household. See ``SharedFields``.
     var fields: [UInt8]?
+    /// Whether this host's role may change items, and not only read them.
+    var isWritable = true
 }
 
 extension SharedCollection {
@@ -66,6 +68,7 @@ extension SharedCollection {
         knownRevision = revision
         server = ServerIdentity(system: try rows.number(0, 5), timeline: try rows.number(0, 6))
         fields = try rows.bytes(0, 8)
+        isWritable = try rows.bytes(0, 9) == [1]
     }
 
     /// The query by which a host introduces itself, for what the tables have.
@@ -73,7 +76,7 @@ extension SharedCollection {
         let fields =
             tables.keepFields ? "(select c.fields from cubby.collection c where c.id = h.id)" : "null::bytea"
         return "select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline, "
-            + "(select max(f.version) from cubby.format f), \(fields) "
+            + "(select max(f.version) from cubby.format f), \(fields), \(tables.keepRights ? "cubby.may_write(h.id)" : "true") "
             + "from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
     }
 

@@ -15,6 +15,7 @@ extension SharedPersistence {
         if failure == nil { try checkFields(server.collection, schema) }
         settleFolder()
         report.notices += local.notices
+        if failure == nil, isReader { report.notices.append(readerReason) }
         defer { local.peeked = nil }
         queue?.hasOwnFields = SharedFields.record(of: schema) != nil
         try readQueue(&report)

@@ -75,7 +75,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     }
 
     public var isReadOnly: Bool {
-        if opensReadOnly || server.stopped != nil { return true }
+        if opensReadOnly || server.stopped != nil || isReader { return true }
         // Commits are queued for the history known to this host.
         if keepsCommits { return !isConnected && server.denial?.kind == .otherHistory }
         return isLoaded && (!isConnected || inDoubt != nil)
@@ -94,9 +94,18 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         if let stopped = server.stopped { return stopped.message }
         if opensReadOnly { return StoreError.storeIsReadOnly.message }
         if !isConnected, let denial = server.denial { return denial.message }
+        if isReader { return readerReason }
         return isConnected
             ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
             : "the collection's server does not answer: items can be read, and changed when it is back"
+    }
+
+    /// Whether the role of this host may only read the collection, as of the last connection.
+    var isReader: Bool { server.collection?.isWritable == false }
+
+    var readerReason: String {
+        "the role of this host may only read the collection: its owner lets it change items with "
+            + "cubby shared grant ROLE '\(address.description)'"
     }
 
     public func synchronize() throws(StoreError) { cache?.synchronize() }

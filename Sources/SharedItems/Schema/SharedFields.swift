@@ -74,20 +74,23 @@ struct SharedTables: Equatable {
     let keepFields: Bool
     /// Whether they say which commits the log keeps.
     let keepRetention: Bool
+    /// Whether they say which role may use which collection.
+    let keepRights: Bool
 
     /// Those of this program.
-    static let latest = SharedTables(keepDeclarations: true, keepFields: true, keepRetention: true)
+    static let latest = SharedTables(keepDeclarations: true, keepFields: true, keepRetention: true, keepRights: true)
 }
 
 extension SharedTables {
     init(_ connection: PostgresConnection) throws(PostgresError) {
         let rows = try connection.run(
             "select to_regclass('cubby.declaration') is not null, coalesce(bool_or(attname = 'fields'), false), "
-                + "coalesce(bool_or(attname = 'keep_days'), false) from pg_catalog.pg_attribute "
+                + "coalesce(bool_or(attname = 'keep_days'), false), to_regclass('cubby.member') is not null from pg_catalog.pg_attribute "
                 + "where attrelid = to_regclass('cubby.collection') and not attisdropped")
         keepDeclarations = try rows.bytes(0, 0) == [1]
         keepFields = try rows.bytes(0, 1) == [1]
         keepRetention = try rows.bytes(0, 2) == [1]
+        keepRights = try rows.bytes(0, 3) == [1]
     }
 }
 

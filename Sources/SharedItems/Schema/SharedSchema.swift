@@ -32,7 +32,7 @@ public enum SharedSchema {
             // A concurrent initialisation waits until this connection ends.
             try connection.run("select pg_advisory_lock(hashtext('cubby shared init'))")
             if try installedFormat(connection) == nil {
-                try connection.runScript(text(PackageResources.schema_sql) + text(PackageResources.functions_sql))
+                try connection.runScript(text(PackageResources.schema_sql) + definitions)
                 outcome.madeSchema = true
             }
             try check(connection, address)
@@ -68,7 +68,7 @@ public enum SharedSchema {
         try asOwner(address) { (connection) throws(PostgresError) in
             try checkServer(connection)
             let found = try check(connection, address)
-            try connection.runScript(text(PackageResources.functions_sql))
+            try connection.runScript(definitions)
             return Int(found)
         }
     }
@@ -79,20 +79,6 @@ public enum SharedSchema {
     package static func items(of address: SharedAddress) throws(SharedError) -> ItemSchema? {
         try asOwner(address) { (connection) throws(PostgresError) in
             try SharedFields.schema(ofCollection: SharedFields.found(in: address.collection, connection))
-        }
-    }
-
-    /// Lets a role use the collections of the database: it reads the tables, and changes items only through functions.
-    ///
-    /// - Throws: ``SharedError``.
-    package static func grant(_ role: String, _ address: SharedAddress) throws(SharedError) {
-        try asOwner(address) { (connection) throws(PostgresError) in
-            try check(connection, address)
-            let quoted =
-                "\"" + role.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-            let sql = text(PackageResources.grant_sql).split(separator: "\n").filter { !$0.hasPrefix("--") }
-                .map { $0.hasSuffix("to ROLE;") ? $0.dropLast("ROLE;".count) + quoted + ";" : String($0) }
-            try connection.runScript(sql.joined(separator: "\n"))
         }
     }
 
@@ -173,6 +159,9 @@ public enum SharedSchema {
             throw SharedError(error, address)
         }
     }
+
+    /// The rights and functions, and what an older program's tables lack: all of it or nothing is made.
+    static var definitions: String { text(PackageResources.rights_sql) + text(PackageResources.functions_sql) }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

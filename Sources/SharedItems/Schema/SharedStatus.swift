@@ -63,6 +63,16 @@ package struct SharedStatus: Sendable {
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
         let log = try SharedRetention(connection, number, tables)
         pairs.append(("log", "\(log.commits.counted("commit")) after revision \(log.floor), \(log.retention)"))
+        if tables.keepRights {
+            let rights = try SharedRights.list(connection, number).map {
+                VisibleText.line($0.role) + ($0.writes ? "" : " (reads)")
+            }
+            pairs.append(("open to", (["its owner"] + rights).joined(separator: ", ")))
+        } else {
+            advice.append(
+                "The tables are of an older program: each role that was let in uses all collections. cubby shared grant, revoke and migrate change that."
+            )
+        }
         try readSafety(connection)
         for (place, host) in try SharedOwnership.hosts(connection, number, limit: 50).enumerated() {
             let name = VisibleText.line(host.name)

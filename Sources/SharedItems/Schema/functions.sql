@@ -73,7 +73,7 @@ create or replace function cubby.hello(
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
     select c.id, c.head, c.floor, c.epoch into id, head, floor, epoch
-        from cubby.collection c where c.name = in_name;
+        from cubby.collection c where c.name = in_name and c.id = any (cubby.readable());
     if not found then
         raise exception 'there is no collection "%"', in_name using errcode = 'CB001';
     end if;
@@ -90,9 +90,12 @@ begin
         system := 0;
         timeline := 0;
     end;
-    insert into cubby.host (collection, id, name) values (hello.id, in_host, in_host_name)
-        on conflict on constraint host_pkey
-        do update set name = excluded.name, connected_at = excluded.connected_at;
+    -- One that only reads leaves nothing.
+    if cubby.may_write(id) then
+        insert into cubby.host (collection, id, name) values (hello.id, in_host, in_host_name)
+            on conflict on constraint host_pkey
+            do update set name = excluded.name, connected_at = excluded.connected_at;
+    end if;
 end $$;
 
 -- The same for an older program.
@@ -131,6 +134,12 @@ declare
     made bigint;
     made_lineage bytea;
 begin
+    -- As may_write asks, whose call takes longer than all of this.
+    if not pg_has_role(session_user, current_user, 'member') and not exists (
+            select from cubby.member m where m.collection = in_collection and m.writes
+                and pg_has_role(session_user, to_regrole(quote_ident(m.role)), 'member')) then
+        perform cubby.check_writer(in_collection);
+    end if;
     -- The row stays locked until the end: the commits of a collection come one after the other. The lineage is the next one
     -- when nothing came in between.
     update cubby.collection c set head = c.head + 1,
@@ -213,11 +222,13 @@ end $$;
 -- Takes a picture for a commit that follows in the same transaction. Until then no item has it.
 create or replace function cubby.put_picture(
     in_collection int, in_key bytea, in_position int, in_sha256 bytea, in_bytes bytea
-) returns void language sql security definer set search_path = pg_catalog, pg_temp as $$
+) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    perform cubby.check_writer(in_collection);
     insert into cubby.picture (collection, key, position, sha256, bytes, gone)
         values (in_collection, in_key, in_position, in_sha256, in_bytes, clock_timestamp())
-        on conflict on constraint picture_pkey do update set bytes = excluded.bytes
-$$;
+        on conflict on constraint picture_pkey do update set bytes = excluded.bytes;
+end $$;
 
 -- Says which pictures the items of a commit have now, in its transaction; an empty digest is none. What an item no longer
 -- has stays for a day: a host that takes its step back need not have the bytes.
@@ -227,6 +238,7 @@ create or replace function cubby.set_pictures(
 declare
     kept bigint;
 begin
+    perform cubby.check_writer(in_collection);
     update cubby.picture p set gone = clock_timestamp()
         where p.collection = in_collection and p.key = any (in_keys) and p.gone is null;
     update cubby.picture p set gone = null
@@ -243,28 +255,58 @@ end $$;
 -- The revision that a commit with this token became; null when there is none.
 create or replace function cubby.outcome(in_token uuid) returns bigint
     language sql stable security definer set search_path = pg_catalog, pg_temp
-    as $$ select l.revision from cubby.log l where l.token = in_token $$;
+    as $$ select l.revision from cubby.log l where l.token = in_token and l.collection = any (cubby.readable()) $$;
 
--- Holds the collection against all other commits until the end of the caller's transaction.
+-- Holds the collection against all other commits until the end of the caller's transaction, which ends by itself when the
+-- caller has sent nothing for a while.
 create or replace function cubby.hold(in_collection int) returns bigint
-    language sql security definer set search_path = pg_catalog, pg_temp
-    as $$ select c.head from cubby.collection c where c.id = in_collection for update $$;
+    language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    found_head bigint;
+begin
+    perform cubby.check_writer(in_collection);
+    perform set_config('idle_in_transaction_session_timeout', '5s', true);
+    select c.head into found_head from cubby.collection c where c.id = in_collection for update;
+    return found_head;
+end $$;
 
 revoke all on all functions in schema cubby from public;
 revoke all on all tables in schema cubby from public;
 revoke all on schema cubby from public;
 
--- Hosts that were let in before get what has come since.
+-- Everything is the tables' owner's, whoever ran this. Of each table with rows of collections a role reads those that are open
+-- to it: the owner, and so the functions, are not asked. Roles that were let in before get what has come since.
 do $$
 declare
-    host text;
+    owner text;
+    part record;
 begin
-    for host in
-        select distinct r.rolname from pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a, pg_catalog.pg_roles r
-            where c.oid = 'cubby.item'::regclass and a.privilege_type = 'SELECT' and a.grantee = r.oid
-                and r.oid <> c.relowner
+    select c.relowner::regrole::text into owner from pg_catalog.pg_class c where c.oid = 'cubby.collection'::regclass;
+    for part in
+        select c.oid::regclass as name from pg_catalog.pg_class c
+            where c.relnamespace = 'cubby'::regnamespace and c.relkind = 'r' and c.relowner::regrole::text <> owner
     loop
-        execute format('grant select on all tables in schema cubby to %I', host);
-        execute format('grant execute on all functions in schema cubby to %I', host);
+        execute format('alter table %s owner to %s', part.name, owner);
+    end loop;
+    for part in
+        select p.oid::regprocedure as name from pg_catalog.pg_proc p
+            where p.pronamespace = 'cubby'::regnamespace and p.proowner::regrole::text <> owner
+    loop
+        execute format('alter function %s owner to %s', part.name, owner);
+    end loop;
+    for part in
+        select c.oid::regclass as name, a.attname as number from pg_catalog.pg_class c, pg_catalog.pg_attribute a
+            where c.relnamespace = 'cubby'::regnamespace and c.relkind = 'r' and not c.relrowsecurity
+                and a.attrelid = c.oid and not a.attisdropped
+                and a.attname = case c.relname when 'collection' then 'id' else 'collection' end
+    loop
+        execute format('create policy readable on %s for select using (%I = any ((select cubby.readable())::int[]))',
+            part.name, part.number);
+        execute format('alter table %s enable row level security', part.name);
+    end loop;
+    for part in
+        select distinct m.role from cubby.member m where to_regrole(quote_ident(m.role)) is not null
+    loop
+        perform cubby.admit(part.role);
     end loop;
 end $$;
