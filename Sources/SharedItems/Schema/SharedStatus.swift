@@ -3,11 +3,11 @@ import ColumnEngine
 /// The server's state of a collection, as lines for users.
 package struct SharedStatus: Sendable {
     /// Names and their values, in order; a value without a name continues the previous one.
-    package private(set) var pairs: [(String, String)] = []
+    package internal(set) var pairs: [(String, String)] = []
     /// The pairs as lines, aligned.
     package var lines: [String] { pairs.alignedLines }
     /// Unsafe settings, and how to fix them.
-    package private(set) var advice: [String] = []
+    package internal(set) var advice: [String] = []
 
     /// Queries the server.
     ///
@@ -34,6 +34,8 @@ package struct SharedStatus: Sendable {
                 "The tables are of an older program, and keep no declarations of fields: cubby shared migrate adds them."
             )
         }
+        // There may be many items and commits to count.
+        connection.timeLimit = 3600
         let collection = try connection.run(
             "select c.id, c.head, c.floor, (select count(*) from cubby.item i where i.collection = c.id), "
                 + "(select max(l.at)::text from cubby.log l where l.collection = c.id and l.revision = c.head) "
@@ -63,6 +65,8 @@ package struct SharedStatus: Sendable {
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
         let log = try SharedRetention(connection, number, tables)
         pairs.append(("log", "\(log.commits.counted("commit")) after revision \(log.floor), \(log.retention)"))
+        try readGrowth(connection, number)
+        try readUpkeep(connection)
         if tables.keepRights {
             let rights = try SharedRights.list(connection, number).map {
                 VisibleText.line($0.role) + ($0.writes ? "" : " (reads)")
