@@ -40,6 +40,21 @@ struct LimitTests {
         #expect(output.stdout.contains("all within their limits"))
     }
 
+    @Test("a file larger than the address space is an error")
+    func largeFile() throws {
+        let program = try Program()
+        // Sparse: its blocks are not on the disk. It begins as a property list.
+        let command =
+            "printf bplist00 > large.plist && truncate -s 6G large.plist; ulimit -v 4000000; exec \"$CUBBY\" $0 large.plist"
+        for words in ["inspect", "check", "timeline"] {
+            let output = try run(
+                "/bin/bash", ["-c", command, words], environment: program.environment,
+                directory: program.scratch.path)
+            #expect(output.status == .exited(74), "\(words): \(output.stderr.suffix(500))")
+            #expect(output.stderr.contains("Cannot allocate memory"), "\(words): \(output.stderr.suffix(500))")
+        }
+    }
+
     @Test("without timers of the kernel a limit that was asked for is refused, and SIGTERM still stops a script")
     func noTimers() throws {
         let program = try Program()

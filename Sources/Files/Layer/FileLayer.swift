@@ -1,4 +1,5 @@
 import CPlatform
+import Glibc
 @_exported import Wording
 
 /// The file operations of this package, each of which can fail.
@@ -157,7 +158,7 @@ extension FileLayer {
     package func contents(of file: OpenFile, limit: Int = .max) throws(FileError) -> [UInt8] {
         let size = try status(file).size
         guard size <= limit else { throw FileError(.read, file.path, code: FileLayerCode.tooLarge) }
-        guard Int64(size) <= cubby_work_capacity() else {
+        guard Int64(size) <= cubby_work_capacity(), hasCapacity(for: size) else {
             throw FileError(.read, file.path, code: FileLayerCode.noMemory)
         }
         // Reserves one byte more than the size to detect the end without growing; pipes and /proc report size 0.
@@ -189,6 +190,15 @@ extension FileLayer {
             if piece.count < wanted { return bytes }
             chunk = min(max(bytes.count, 4096), 64 << 20)
         }
+    }
+
+    /// Whether the address space has room for a large file: Swift's own allocation would end the process.
+    private func hasCapacity(for size: Int) -> Bool {
+        guard size > 32 << 20 else { return true }
+        let pages = mmap(nil, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let pages, pages != MAP_FAILED else { return false }
+        munmap(pages, size + 1)
+        return true
     }
 
     /// Whether an object exists at a path, including a broken symbolic link.
