@@ -37,6 +37,9 @@ package enum DisplayWidth {
 
     /// The columns of a string without line breaks.
     package static func of(_ text: some StringProtocol) -> Int {
+        // Most texts are printable ASCII, a column a byte.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+        if isPlain ?? false { return text.utf8.count }
         var total = 0
         for character in text { total += of(character) }
         return total

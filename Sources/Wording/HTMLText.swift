@@ -2,6 +2,7 @@
 package enum HTMLText {
     /// A text as the content of an element or an attribute. Characters that reorder or hide others are shown as escapes.
     package static func escaped(_ text: String) -> String {
+        if text.utf8.allSatisfy(isPlain) { return text }
         var result = ""
         // By scalar: a sign with an accent behind it is another character, and still begins a tag.
         for scalar in visible(text).unicodeScalars {
@@ -17,6 +18,14 @@ package enum HTMLText {
             }
         }
         return result
+    }
+
+    /// Whether a byte is a printable character of ASCII that begins nothing in HTML.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+        default: byte >= 0x20 && byte < 0x7F
+        }
     }
 
     /// A text as a string of a style sheet within the page.

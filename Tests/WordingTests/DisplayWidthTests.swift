@@ -25,7 +25,7 @@ struct DisplayWidthTests {
         #expect(DisplayWidth.of("❤", emojiPresentation: columns) == 1)
     }
 
-    @Test("Texts", arguments: [("", 0), ("abc", 3), ("naïve", 5), ("日本語 x", 8)])
+    @Test("Texts", arguments: [("", 0), ("abc", 3), ("naïve", 5), ("日本語 x", 8), ("a\tb\u{7F}", 2), ("e\u{301}", 1)])
     func text(_ text: String, _ expected: Int) {
         #expect(DisplayWidth.of(text) == expected)
     }
