@@ -30,11 +30,15 @@ package final class ZoneDatabase {
 
     /// The zone with a name.
     ///
-    /// - Parameter name: a name of the database, `Europe/Berlin`; `UTC`; `local`; or an offset, `+02:00`.
+    /// - Parameters:
+    ///   - name: a name of the database, `Europe/Berlin`; `UTC`; `local`; or an offset, `+02:00`.
+    ///   - offersLocal: whether the error for an unknown name has `local` among the names.
     /// - Returns: the zone.
     /// - Throws: `ZoneError` if there is none.
-    package func zone(named name: String) throws(ZoneError) -> Zone {
-        guard name.utf8.count <= 512 else { throw unknown(String(name.unicodeScalars.prefix(64)) + "…") }
+    package func zone(named name: String, offersLocal: Bool = true) throws(ZoneError) -> Zone {
+        guard name.utf8.count <= 512 else {
+            throw unknown(String(name.unicodeScalars.prefix(64)) + "…", offersLocal: offersLocal)
+        }
         switch name {
         case "UTC", "GMT", "Z": return .utc
         case "local": return local
@@ -50,7 +54,9 @@ package final class ZoneDatabase {
                     (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) || [0x2B, 0x2D, 0x5F].contains($0)
                 }
         }
-        guard isName, parts.count <= 4, let zone = read("\(folder)/\(name)", name) else { throw unknown(name) }
+        guard isName, parts.count <= 4, let zone = read("\(folder)/\(name)", name) else {
+            throw unknown(name, offersLocal: offersLocal)
+        }
         zones[name] = zone
         return zone
     }
@@ -100,7 +106,7 @@ package final class ZoneDatabase {
         return (hours * 60 + minutes) * (sign.is("-") ? -60 : 60)
     }
 
-    private func unknown(_ name: String) -> ZoneError {
+    private func unknown(_ name: String, offersLocal: Bool) -> ZoneError {
         guard let table = ZoneFile.contents(of: "\(folder)/zone.tab", limit: Self.maximumSize) else {
             return ZoneError(
                 description: "there is no time zone database in \(folder) (Debian's package tzdata has it); "
@@ -110,10 +116,14 @@ package final class ZoneDatabase {
             let columns = line.split(separator: "\t")
             return line.hasPrefix("#") || columns.count < 3 ? nil : String(columns[2])
         }
-        let hint = NearestNames.hint(for: name, among: names)
+        // A city without its region is more probable than another name that looks like it.
+        let city = "/" + name.lowercased().replacing(" ", with: "_")
+        let whole = name.utf8.count > 64 ? nil : names.first { $0.lowercased().hasSuffix(city) }
+        let hint = whole.map { "; did you mean '\($0)'?" } ?? NearestNames.hint(for: name, among: names)
+        let known = offersLocal ? "UTC, local or +02:00" : "UTC or +02:00"
         return ZoneError(
             description: "there is no time zone '\(VisibleText.line(String(name.prefix(80))))'"
-                + (hint.isEmpty ? " (names are as Europe/Berlin, UTC, local or +02:00)" : hint))
+                + (hint.isEmpty ? " (names are as Europe/Berlin, \(known))" : hint))
     }
 }
 
@@ -175,7 +185,7 @@ extension Zone {
             throw ZoneError(description: "the zone is given by its name, as Europe/Berlin, not as local")
         }
         return try database.withLock { (database: inout ZoneDatabase) throws(ZoneError) in
-            try database.zone(named: name)
+            try database.zone(named: name, offersLocal: false)
         }
     }
 }

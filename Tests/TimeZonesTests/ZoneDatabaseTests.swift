@@ -33,6 +33,14 @@ struct ZoneDatabaseTests {
         #expect(throws: ZoneError(description: "there is no time zone 'Europe/Berln'; did you mean 'Europe/Berlin'?")) {
             try Zones.database.zone(named: "Europe/Berln")
         }
+        for (city, zone) in [("Berlin", "Europe/Berlin"), ("new york", "America/New_York")] {
+            #expect(throws: ZoneError(description: "there is no time zone '\(city)'; did you mean '\(zone)'?")) {
+                try Zones.database.zone(named: city)
+            }
+        }
+        #expect(
+            throws: ZoneError(description: "there is no time zone 'CEST' (names are as Europe/Berlin, UTC or +02:00)")
+        ) { try Zone.named("CEST") }
         do {
             _ = try ZoneDatabase(variable: nil, folder: "/nowhere").zone(named: "Europe/Berlin")
             Issue.record("a zone without a database")
