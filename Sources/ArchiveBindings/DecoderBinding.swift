@@ -211,6 +211,8 @@ final class ArchiveDecoder {
     private let cls: LuaClass<ArchiveDecoder>
     /// The error of a script's `init`, to be rethrown after the unarchiver.
     private var pending: LuaError?
+    /// The keys of the archive's top that were found absent.
+    private var hinted: NameSet = []
     /// The classes of the instances whose `init` runs, the innermost last.
     private var decoding: [ScriptClass] = []
 
@@ -234,6 +236,10 @@ final class ArchiveDecoder {
         unarchiver.onAbsentKey = { [unowned self] key in
             if let cls = decoding.last, let hint = cls.keys.hint(forAbsent: key, of: cls.name) {
                 self.bridge.classes.warn(hint)
+            } else if unarchiver.isAtTop, hinted.count < 256, hinted.insert(key).inserted {
+                // Any other key may be one that not every archive has.
+                let hint = NearestNames.hint(for: key, among: unarchiver.keys)
+                if !hint.isEmpty { self.bridge.classes.warn("the archive has no key '\(key)' at its top\(hint)") }
             }
         }
     }

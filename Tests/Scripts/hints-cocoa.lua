@@ -36,6 +36,14 @@ print(#archiver.unarchivedObject({ "NSArray", Foo }, bytes))
 -- expect log: Foo:init decodes 'nmae', which is not in the archive, and which Foo:encode does not write; did you mean 'name'?
 -- expect log: Foo:init decodes 'inheritorName', which is not in the archive, and which Foo:encode does not write: it writes 'age', 'name'
 
+-- A key that is nearly one of the archive's own, once; another may be one that not every archive has.
+local two = archiver.writer()
+two:encodeObject("James", "myfoo")
+local top = archiver.reader(two:finishEncoding())
+print(top:decodeObject("myfo"), top:decodeObject("myfo"), top:decodeObject("colour"), top:containsValue("myfoe"))
+-- expect: nil	nil	nil	false
+-- expect log: the archive has no key 'myfo' at its top; did you mean 'myfoo'?
+
 -- A notification that nobody posts.
 notifications:addObserver("UIApplicationDidEnterBackground", function() end)
 notifications:addObserver("UIApplication.willResignActiveNotification", function() end)
@@ -58,7 +66,25 @@ for _, name in ipairs{ "applicationDidEnterBackground:", "sceneDidEnterBackgroun
   print(message(function() app:on(name, print) end):match("unknown event '[^']*'; did you mean '[^']*'"))
 end
 print(message(function() return _G.NSKeyedArchiver end))
+print(message(function() return _G.NSUserDefaults end))
+print(message(function() return _G.UIImage end))
 -- expect: unknown event 'applicationDidEnterBackground:'; did you mean 'didEnterBackground'
 -- expect: unknown event 'sceneDidEnterBackground'; did you mean 'didEnterBackground'
 -- expect: unknown event 'UIApplicationDidEnterBackgroundNotification'; did you mean 'didEnterBackground'
 -- expect: undefined global 'NSKeyedArchiver'; here it is archiver
+-- expect: undefined global 'NSUserDefaults'; here it is defaults
+-- expect: undefined global 'UIImage'; here it is image
+
+-- Members of Cocoa's objects, and of the book's store.
+print(message(function() return items.count end))
+print(message(function() return items:sharedStore() end))
+print(message(function() return items.privateItems end))
+print(message(function() return defaults:objectForKey("a") end))
+print(message(function() return defaults["objectForKey:"](defaults, "a") end))
+print(message(function() return app.sharedApplication end))
+-- expect: items has no property or method 'count'; here it is #items
+-- expect: items has no property or method 'sharedStore'; here it is items itself
+-- expect: items has no property or method 'privateItems'; here it is items.allItems
+-- expect: defaults has no property or method 'objectForKey'; here it is get
+-- expect: defaults has no property or method 'objectForKey:'; here it is get
+-- expect: app has no property or method 'sharedApplication'; here it is app itself

@@ -23,7 +23,7 @@ public final class KeyedUnarchiver {
 
     /// Whether an allowed unknown class is decoded as an `ArchivedObject`; else only known classes are allowed.
     package var allowsNamedUnknownClasses = false
-    /// Called with a key that is decoded and that the current object does not have.
+    /// Called with a key that is decoded and that the current object, or the archive's top, does not have.
     package var onAbsentKey: ((String) -> Void)?
 
     /// Whether Foundation's instances become Swift values only if encoding restores them exactly, for `ArchiveGraph`.
@@ -147,12 +147,19 @@ public final class KeyedUnarchiver {
         return reader.topNumber(forKey: key) != nil
     }
 
+    /// Whether no object is being decoded: keys are those of the archive's top.
+    package var isAtTop: Bool { frames.isEmpty }
+
     /// The keys of the current object, or of the archive's top.
     package var keys: [String] { frames.last?.record.keys ?? reader.topKeys }
 
     /// The number of a key's value in the property list.
     func number(forKey key: String) -> Int? {
-        guard let frame = frames.last else { return reader.topNumber(forKey: key) }
+        guard let frame = frames.last else {
+            let number = reader.topNumber(forKey: key)
+            if number == nil { onAbsentKey?(key) }
+            return number
+        }
         guard let slot = frame.record.shape.slot(of: key) else {
             onAbsentKey?(key)
             return nil

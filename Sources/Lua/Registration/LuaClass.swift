@@ -129,8 +129,8 @@ package final class LuaClass<T> {
     static func unknown(_ member: LuaValue, of name: String, in state: LuaState) -> LuaError {
         let word = member.textValue ?? state.describe(member).description
         let known = state.declarations[name, .class]?.memberNames ?? []
-        return LuaError(
-            .argument, "\(name) has no property or method '\(word)'\(NearestNames.hint(for: word, among: known))")
+        let hint = state.memberHint(name, word) ?? NearestNames.hint(for: word, among: known)
+        return LuaError(.argument, "\(name) has no property or method '\(word)'\(hint)")
     }
 
     func push(_ object: T, on L: OpaquePointer) {

@@ -53,6 +53,9 @@ public final class LuaState {
     /// Calls functions that scripts pass to Swift; nil if no thread serves the calls.
     package weak var functionCaller: (any LuaFunctionCaller)?
 
+    /// What a class has in the place of a member that it has not, for the error: a text as `; here it is …`; nil for none.
+    package var memberHint: (_ className: String, _ member: String) -> String? = { _, _ in nil }
+
     /// Makes a call wait for a task; nil if nothing serves the waiting script.
     package var waiter: ((LuaCall, @escaping LuaOperation) throws -> LuaResults)?
 

@@ -200,6 +200,7 @@ package enum BaseModule {
 enum StrictGlobals {
     static func install(in host: ScriptHost) {
         let state = host.state
+        state.memberHint = { CocoaNames.hint(forMember: $1, of: $0) }
         let globals = state.globals
         let metatable = state.makeTable(fields: 2)
         let declaration = LuaFunctionDeclaration("global", [LuaParameter("…", .variadic(.any))])
