@@ -341,7 +341,8 @@ package final class LifeCycle {
         let names = callback.functionNames(isLaunch: isLaunch)
         let origin = event.simulated ? "\(event.cause.rawValue), simulated" : event.cause.rawValue
         for name in names {
-            let gap = String(repeating: " ", count: max(1, 54 - name.utf8.count))
+            // With the longest state and cause behind it, a line fits 80 columns.
+            let gap = String(repeating: " ", count: max(1, 48 - name.utf8.count))
             runtime.output.putError("\(name)\(gap)\(status.state.rawValue), \(origin)\n")
         }
     }
