@@ -42,6 +42,10 @@ struct ChapterTests {
                 for line in lines { try shell.sendLine(line) }
             }
             try shell.expect("✓ \(title)")
+            if step == 7 || step == 10 {
+                try shell.expect(":chapter shows step \(step + 1)")
+                try shell.sendLine(":chapter")
+            }
         } while step < 15
         try shell.expect("That was the chapter.")
         try shell.expect("> ")

@@ -1,5 +1,6 @@
 import Application
 import Files
+import Glibc
 import Items
 package import KeyedArchive
 package import LineEditor
@@ -114,7 +115,11 @@ extension PromptSession {
         }
         values(of: argument) { [self] values in
             defer { end() }
-            guard let values, let given = subject(values, of: ":inspect") else { return }
+            guard let values else { return }
+            if values.first?.isNil ?? true, host.items.archivePath == nil, LuaText(argument).name(2) == "archivePath" {
+                return complain("a container in memory has no archive; archiver.archivedData gives the bytes of one")
+            }
+            guard let given = subject(values, of: ":inspect") else { return }
             let path = values.count > 1 ? values[1].textValue : nil
             do {
                 let steps = try path.map { (text) throws(ArchiveError) in try TreePath(text) }
@@ -134,9 +139,7 @@ extension PromptSession {
 
     /// What the last save has changed, if a file is the store's archive; nothing for another.
     private func changes(_ inspection: ArchiveInspection, _ file: String) throws -> StyledText {
-        guard let former = host.lifeCycle.saver.former, let archive = host.items.archivePath,
-            PathText.absolute(file, from: host.fence.base) == PathText.absolute(archive, from: host.fence.base)
-        else { return StyledText() }
+        guard let former = host.lifeCycle.saver.former, isArchive(file) else { return StyledText() }
         var text: StyledText
         switch try former.state {
         case .unknown: text = StyledText("Nothing was saved since the start.\n", .dimmed)
@@ -159,9 +162,17 @@ extension PromptSession {
         switch try host.attempt(path, .read, { try $0.contents(of: path, limit: 1 << 28) }) {
         case .success(let bytes): return bytes
         case .failure(let error):
-            complain("\(error)")
+            let isUnsaved = (error as? FileError)?.code == ENOENT && isArchive(path)
+            complain("\(error)" + (isUnsaved ? "; nothing was saved yet: items:saveChanges() writes it" : ""))
             return nil
         }
+    }
+
+    /// Whether a path is that of the store's archive.
+    private func isArchive(_ path: String) -> Bool {
+        host.items.archivePath.map {
+            PathText.absolute(path, from: host.fence.base) == PathText.absolute($0, from: host.fence.base)
+        } ?? false
     }
 
     /// `:hex value, from, length`: bytes with their characters.

@@ -18,6 +18,9 @@ struct Course: Sendable {
     /// The chapter "Saving, Loading, and Application States", in a container of its own.
     static let chapter = Course(command: "chapter", lessons: Lesson.chapter, isPersistent: true)
 
+    /// What one of its lessons is called.
+    var word: String { isPersistent ? "step" : "lesson" }
+
     /// The key of the place in the preferences.
     private static let placeKey = "ChapterStep"
 

@@ -146,7 +146,8 @@ extension PromptSession {
             }
             let removed = endTutorial()
             return say(
-                "The \(course.command) is over\(removed.map { ": " + $0 } ?? ""). :\(course.command) begins it again.\n"
+                "The \(course.command) is over\(removed.map { ": " + $0 } ?? ""). :\(course.command) "
+                    + (course.isPersistent ? "goes on at this step.\n" : "begins it again.\n")
             )
         case "next": go(to: tutorial.map { $0.lesson + 1 } ?? course.place(in: host), course)
         case "again", "":
@@ -154,7 +155,7 @@ extension PromptSession {
         default:
             guard let number = Int(argument), course.lessons.indices.contains(number - 1) else {
                 return complain(
-                    "the lessons are 1 to \(course.lessons.count); next, again and off lead through them")
+                    "the \(course.word)s are 1 to \(course.lessons.count); next, again and off lead through them")
             }
             go(to: number - 1, course)
         }
@@ -189,6 +190,9 @@ extension PromptSession {
         else { return }
         say("The lamp of the lessons before is made for you: its variable is `lamp`.\n\n")
     }
+
+    /// The rows of a screen that has room for a drawing of the states and the text of a step.
+    private static let roomyRows = 40
 
     private var lamp: Item? {
         tutorial?.lamp(among: [evaluator.scope.locals["lamp"], host.state.globals["lamp"]], host)
@@ -231,8 +235,18 @@ extension PromptSession {
         let isSolved = tutorial.check(entry, lamp: lamp, host)
         self.tutorial = tutorial
         if isSolved, let lesson = tutorial.current {
-            print(StyledText([.init("✓ \(lesson.title)", .success), .init("\n\n", .plain)]))
             self.tutorial?.go(to: tutorial.lesson + 1, host)
+            let isDrawn = if case .command("states") = entry.kind { true } else { false }
+            if isDrawn, printer.rows < Self.roomyRows, let next = self.tutorial?.current {
+                // The text of the next step would push what is lit in the drawing off the screen.
+                print(
+                    StyledText([
+                        .init("✓ \(lesson.title)", .success),
+                        .init(" · :chapter shows step \(tutorial.lesson + 2), \(next.title)\n", .plain),
+                    ]))
+                return
+            }
+            print(StyledText([.init("✓ \(lesson.title)", .success), .init("\n\n", .plain)]))
             return showLesson()
         }
         guard hints else { return }
@@ -244,7 +258,7 @@ extension PromptSession {
         let hint =
             isLampGone
             ? "The variable `lamp` has no lamp of the tutorial. :tutorial \(tutorial.lesson + 1) makes one."
-            : "Not yet. :\(tutorial.course.command) again shows the lesson, :\(tutorial.course.command) next skips it."
+            : "Not yet. :\(tutorial.course.command) again shows the \(tutorial.course.word), :\(tutorial.course.command) next skips it."
         print(StyledText([.init(WrappedText.paragraphs(hint, to: printer.columns), .dimmed), .init("\n", .plain)]))
     }
 

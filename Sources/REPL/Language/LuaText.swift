@@ -29,6 +29,19 @@ struct LuaText {
         return text.withUTF8Buffer { bytes[token.range].elementsEqual($0) }
     }
 
+    /// Whether the last of it is a call of a method: `value:dump(0, 16)`.
+    func endsWithCall(of method: String) -> Bool {
+        var index = tokens.count - 1
+        guard isToken(index, ")") else { return false }
+        var depth = 0
+        while index >= 0 {
+            if isToken(index, ")") { depth += 1 } else if isToken(index, "(") { depth -= 1 }
+            if depth == 0 { break }
+            index -= 1
+        }
+        return name(index - 1) == method && isToken(index - 2, ":")
+    }
+
     func isName(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .name }
 
     func name(_ index: Int) -> String? { isName(index) ? text(tokens[index]) : nil }

@@ -64,7 +64,9 @@ extension PromptSession {
             }
             // At a prompt the count of an export is worth a line.
             let isShown = terminal.reportsChanges || !host.isReportOfOutput(values)
-            let shown = values.isEmpty || !isShown ? PrintedValues() : printer.printed(values, seconds: seconds)
+            let shown =
+                values.isEmpty || !isShown
+                ? PrintedValues() : dumped(values, of: text) ?? printer.printed(values, seconds: seconds)
             page(shown)
             remember(text, true, isSQL: isSQL, shown.text)
             let includesDuration =
@@ -76,6 +78,14 @@ extension PromptSession {
             reportChanges()
         }
         tutor(LessonEntry(text, result))
+    }
+
+    /// The lines of `data:dump()`, which are for people, as they are; nil for another entry.
+    private func dumped(_ values: [LuaValue], of entry: String) -> PrintedValues? {
+        guard printer.format == .table, values.count == 1, let text = values.first?.textValue,
+            LuaText(entry).endsWithCall(of: "dump")
+        else { return nil }
+        return PrintedValues(VisibleText.escaped(text))
     }
 
     /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.

@@ -62,7 +62,9 @@ import Wording
     @Test func `The archive is a tree, with what the last save changed`() throws {
         let prompt = try KeptPrompt()
         let refused = prompt.enter(":inspect items.archivePath").split { $0.isWhitespace }
-        #expect(refused.joined(separator: " ").contains("No such file"))
+        #expect(
+            refused.joined(separator: " ").hasSuffix(
+                "No such file or directory; nothing was saved yet: items:saveChanges() writes it"))
         prompt.enter("lamp = items:createItem{ name = 'Lamp', room = 'Study' }", "items:saveChanges()")
         let first = prompt.enter(":inspect items.archivePath")
         #expect(first.contains("The last save was the first.") && first.contains("keyed archive, binary"))
@@ -100,6 +102,15 @@ import Wording
     ])
     func `Bytes are shown with their characters`(entry: String, text: String) throws {
         #expect(try KeptPrompt().enter(entry) == text)
+    }
+
+    @Test func `A dump is lines, and another text is a value`() throws {
+        let prompt = try KeptPrompt()
+        let line = "00000000  61 62 63                                          |abc|"
+        #expect(prompt.enter("data('abc'):dump()") == line + "\n")
+        #expect(prompt.enter("d = data('abc'); return d:dump((0), 3)") == line + "\n")
+        #expect(prompt.enter("(data('abc'):dump())").hasPrefix("\""))
+        #expect(prompt.enter("'dump()'") == "\"dump()\"\n")
     }
 
     @Test(arguments: [
