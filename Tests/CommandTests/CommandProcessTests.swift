@@ -51,10 +51,11 @@ struct CommandProcessTests {
         let output = try run(
             "/bin/bash",
             [
-                "-c", "\"$0\" inspect --json-lines \"$1\" \"$1\" \"$1\" | head -n 1; echo ${PIPESTATUS[0]}",
+                "-c",
+                "for i in 1 2 3; do cp -r \"$1\" $i; done; \"$0\" inspect --json-lines 1 2 3 | head -n 1; echo ${PIPESTATUS[0]}",
                 program.path, "\(Project.root)/Tests/Fixtures/archives",
             ],
-            environment: program.environment)
+            environment: program.environment, directory: program.scratch.path)
         #expect(output.stdout.hasSuffix("\n0\n"))
         #expect(output.stderr == "")
     }

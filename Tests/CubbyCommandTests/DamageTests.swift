@@ -118,13 +118,59 @@ struct DamageTests {
         #expect(absent.status == .exited(74) && absent.stderr.contains("no such row in bears: 7"), "\(absent.stderr)")
     }
 
-    @Test("a journal of items is named as one, with what to open")
+    @Test("a container's journal is evidence: what no archive has, and what is no longer, are in every output")
     func journal() throws {
+        let made = try program(
+            "-e",
+            """
+            items:createItem{ name = "Lamp", itemKey = "lamp" }
+            assert(items:saveChanges())
+            items:transaction(function()
+              items:createItem{ name = "Zither", itemKey = "zither", dateCreated = date("1998-05-05T00:00:00Z") }
+            end)
+            items:transaction(function() items[1].name = "Lantern" end)
+            items:transaction(function() items:removeItem(items[1]) end)
+            local folder = app.container.documents .. "/copy"
+            assert(fs.makeDirectory(folder))
+            assert(fs.write(folder .. "/items.journal", fs.read((items.archivePath:gsub("archive$", "journal")))))
+            """)
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        let folder = "\(program.container)/Documents/copy"
+        let file = "\(folder)/items.journal"
+
+        let dates = try program("timeline", "--format", "csv", "--report", folder)
+        let row = try #require(dates.stdout.split(whereSeparator: \.isNewline).first { $0.contains("1998-05-05") })
+        #expect(row.contains(file) && row.contains("commits[0].changes[0].insert.dateCreated"), "\(row)")
+        #expect(dates.stderr.contains("journal of items, 3 commits") && dates.stderr.contains("not read: nothing"))
+        #expect(dates.status == .exited(0))
+        #expect(try program("inspect", "--find", "lantern", folder).stdout.contains("commits[1].changes[0].set.name"))
+        let lines = try program("inspect", "--json-lines", folder).stdout
+        #expect(lines.contains(#""remove":"lamp""#) && !lines.contains(#""error""#), "\(lines)")
+        let place = try program("inspect", "--path", "commits[0].changes[0].insert.dateCreated", file)
+        #expect(place.status == .exited(0) && place.stdout.contains("1998-05-05"), "\(place.stdout)\(place.stderr)")
+        #expect(try program("inspect", file).stdout.hasPrefix("journal of items, 3 commits\n"))
+        #expect(try program("check", file).stdout == "\(file): journal of items, 3 commits, nothing wrong\n")
+
+        var torn = try Data(contentsOf: URL(fileURLWithPath: file))
+        while torn.last == 0 { torn.removeLast() }
+        torn.removeLast()
+        try torn.write(to: URL(fileURLWithPath: file))
+        for words in [["timeline"], ["inspect", "--find", "lantern"], ["inspect"], ["check"]] {
+            let output = try program(words + [words == ["inspect"] || words == ["check"] ? file : folder])
+            let text = output.stdout + output.stderr
+            #expect(output.status == .exited(65) && text.contains("at the end cannot be used"), "\(words): \(text)")
+        }
+    }
+
+    @Test("a beginning of a journal and nothing else is damage")
+    func journalHeader() throws {
         let path = "\(folder)/kept"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Data("CubbyJnl and what follows".utf8).write(to: URL(fileURLWithPath: "\(path)/items.journal"))
         for words in [["timeline"], ["inspect", "--find", "x"]] {
-            #expect(try program(words + [path]).stderr.contains("a journal of Cubby's"))
+            let output = try program(words + [path])
+            #expect(
+                output.status == .exited(65) && output.stderr.contains("ends within its header"), "\(output.stderr)")
         }
     }
 }

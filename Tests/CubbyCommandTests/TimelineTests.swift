@@ -282,6 +282,33 @@ struct TimelineTests {
         #expect(output.stderr.contains("Usage: cubby timeline"), "\(output.stderr)")
     }
 
+    @Test("a file that is named twice is read once, which is said; what the options leave out is said, too")
+    func leftOut() throws {
+        let file = "\(folder)/a.archive"
+        let once = try program("timeline", "--format", "jsonl", folder)
+        let twice = try program("timeline", "--format", "jsonl", folder, file, "\(folder)/./a.archive")
+        #expect(twice.standardOutput == once.standardOutput)
+        #expect(
+            twice.stderr.components(separatedBy: "passed over \(file): it is named twice, and was read before").count
+                == 2)
+        #expect(
+            try program("inspect", "--json-lines", file, file).stdout.contains("\"passedOver\":\"it is named twice"))
+
+        let outside = try program("timeline", "--from", "2050", file)
+        #expect(outside.stdout == "no dates\n" && outside.status == .exited(0))
+        #expect(outside.stderr.contains("4 dates are there, but not between --from and --to"), "\(outside.stderr)")
+        let wrongCase = try program("timeline", "--epoch", "SEEN=unix", file)
+        #expect(wrongCase.stderr.contains("--epoch SEEN: nothing has that field; did you mean 'seen'?"))
+        let absent = try program("timeline", "\(folder)/nosuch").stderr
+        #expect(absent.contains("\(folder)/nosuch: cannot open it: No such file or directory\n"), "\(absent)")
+        let tables = try program("inspect", "\(folder)/plain.db", "notes")
+        #expect(tables.status == .exited(64) && tables.stderr.contains("no file 'notes' to compare with"))
+        let city = try program("timeline", "--zone", "Berlin", file)
+        #expect(city.status == .exited(64) && city.stderr.contains("did you mean 'Europe/Berlin'?"))
+        let fields = try program("timeline", "--epoch", "a=cocoa,b=ms", file)
+        #expect(fields.status == .exited(64) && fields.stderr.contains("--epoch a=cocoa --epoch b=ms"))
+    }
+
     @Test("webkit's microseconds and unix seconds are exact; numbers of declared dates without an epoch are said")
     func epochs() throws {
         let file = program.scratch.file("visits.sqlite")

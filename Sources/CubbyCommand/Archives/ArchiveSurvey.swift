@@ -91,7 +91,7 @@ struct ArchiveSurvey {
             }
         } catch {
             fileCount += 1
-            report(ArchiveReport(file: entry.path, error: error.message), as: .inputOutput)
+            report(ArchiveReport(file: entry.path, error: error.brief(for: entry.path)), as: .inputOutput)
         }
     }
 
@@ -100,8 +100,10 @@ struct ArchiveSurvey {
         var report = ArchiveReport(file: path, digest: SHA256.digest(bytes).hexadecimal)
         var kind = "not readable"
         do {
-            let tree = try ArchiveTree(PropertyListStorage(bytes))
-            kind = tree.kind(of: bytes)
+            let opened = try EvidenceTree(bytes, of: path)
+            let tree = opened.tree
+            kind = opened.kind
+            report.problems.add(opened.problems)
             if let search {
                 try find(search, in: tree, &report)
             } else {
@@ -395,15 +397,24 @@ struct FileTree: Sequence, IteratorProtocol {
     private let layer = PosixFileLayer()
     /// In reverse order: the last one is next.
     private var pending: [Entry]
+    /// The files so far, if several paths are named, of which one may be in another.
+    private var met: Set<ExactText>?
 
-    init(_ paths: [String]) { pending = paths.reversed().map { Entry(path: $0, isNamed: true) } }
+    init(_ paths: [String]) {
+        pending = paths.reversed().map { Entry(path: $0, isNamed: true) }
+        met = paths.count > 1 ? [] : nil
+    }
 
     mutating func next() -> Entry? {
         while var next = pending.popLast() {
             if next.problem != nil { return next }
             do throws(FileError) {
                 switch try kind(of: next) {
-                case .regular: return next
+                case .regular:
+                    if !(met?.insert(ExactText(Self.whole(next.path))).inserted ?? true) {
+                        next.omission = "it is named twice, and was read before"
+                    }
+                    return next
                 case .directory: pending += try contents(of: next.path).reversed()
                 case let other:
                     if !next.isNamed { next.omission = Self.omission(other) }
@@ -415,6 +426,11 @@ struct FileTree: Sequence, IteratorProtocol {
             }
         }
         return nil
+    }
+
+    /// A path by which a file is the same in two spellings; not through links.
+    private static func whole(_ path: String) -> String {
+        path == "-" ? path : PathText.absolute(path, from: WorkingDirectory.path ?? "/")
     }
 
     private static func omission(_ kind: FileStatus.Kind?) -> String {

@@ -90,6 +90,7 @@ struct FileCheck {
 
     func run() throws {
         let bytes = try ArchiveFiles.bytes(of: path, provenance)
+        if EvidenceTree.isJournal(bytes) { return try checkJournal(bytes) }
         let check = ArchiveCheck(bytes)
         let tree = try? ArchiveTree(PropertyListStorage(bytes))
         provenance.recordRead(path, bytes, kind: tree?.kind(of: bytes) ?? "not readable")
@@ -136,6 +137,20 @@ struct FileCheck {
         throw ExitCode(ExitStatus.badData.rawValue)
     }
 
+    /// A journal by itself: whether its commits can be read, not whether they fit its archive.
+    private func checkJournal(_ bytes: [UInt8]) throws {
+        guard repair == nil else {
+            throw CommandFailure.exit(
+                .usage, "a journal is repaired with its container: cubby check CONTAINER --repair")
+        }
+        let journal = try EvidenceTree.ofJournal(bytes, path, provenance)
+        let isWell = journal.problems.list.isEmpty
+        Report.line("\(ArchiveFiles.name(path)): \(journal.kind)\(isWell ? ", nothing wrong" : "")")
+        for problem in journal.problems.texts { Report.line("  error: \(problem)") }
+        for problem in journal.problems.list { provenance.recordUnread(path, problem.path, reason: problem.reason) }
+        if !isWell { throw ExitCode(ExitStatus.badData.rawValue) }
+    }
+
     private static func text(_ finding: PropertyListFinding) -> String {
         let severity = finding.severity.rawValue
         if let line = finding.line { return "\(severity) on line \(line): \(finding.message)" }
@@ -164,7 +179,9 @@ struct ContainerCheck {
         guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
             provenance.recordUnread(container.path, reason: "it is not a container")
             throw CommandFailure.exit(
-                .badData, "\(container.displayPath) is not a container: it has no Documents")
+                .badData,
+                "\(container.displayPath) is not a container: it has no Documents; cubby inspect --json-lines checks each file "
+                    + "of a folder")
         }
         if let repair, !repair.isEmpty {
             throw ValidationError("A container is repaired in place: cubby check \(container.path) --repair")

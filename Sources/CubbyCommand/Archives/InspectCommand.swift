@@ -113,16 +113,24 @@ struct InspectCommand: ParsableCommand {
         let file = files[0]
         if bytes { return try BytesView(output, isFull: full).show(file, provenance) }
         if files.count > 1 {
+            if EvidenceDatabase.isDatabase(file), CellReference(files[1]) == nil, !PosixFileLayer().exists(files[1]) {
+                throw CommandFailure.exit(
+                    .usage,
+                    "there is no file '\(files[1])' to compare with; cubby inspect \(Self.word(file)) has all tables of the "
+                        + "database, and \(Self.word("\(file)#\(files[1]).column[rowid]")) is a cell of one")
+            }
             let (old, new) = (try open(file, provenance), try open(files[1], provenance))
             if provenance.isWanted {
-                for (file, tree) in [(file, old), (files[1], new)] {
-                    for place in TreeDamage(in: tree).places {
+                for (file, opened) in [(file, old), (files[1], new)] {
+                    for place in TreeDamage(in: opened.tree).places {
                         provenance.recordUnread(file, place.path.description, reason: place.reason)
                     }
                 }
             }
-            let isSame = try compare(old, new, output)
+            let isSame = try compare(old.tree, new.tree, output)
             output.flush()
+            try provenance.recordUnread(file, old.problems)
+            try provenance.recordUnread(files[1], new.problems)
             if !isSame { throw ExitCode(ArchiveFiles.different) }
             return
         }
@@ -146,11 +154,11 @@ struct InspectCommand: ParsableCommand {
             return try show(CellReference(file: file, path: path), named: "\(file)#\(path)", output, provenance)
         }
         if let cell = CellReference(file) { return try show(cell, named: file, output, provenance) }
-        let tree = try open(file, provenance)
+        let opened = try open(file, provenance)
         let steps = try path.map(parsed) ?? TreePath([])
-        try show(
-            path == nil ? Place(tree: tree, path: steps) : try place(steps, of: tree, file), named: file, output,
-            provenance)
+        var found = try path == nil ? Place(tree: opened.tree, path: steps) : place(steps, of: opened.tree, file)
+        (found.journal, found.problems) = (opened.isJournal ? opened.kind : nil, opened.problems)
+        try show(found, named: file, output, provenance)
     }
 
     private func show(
@@ -188,6 +196,9 @@ struct InspectCommand: ParsableCommand {
         let tree: ArchiveTree
         var node: ArchiveTree.Node?
         let path: TreePath
+        /// What the file is, if it is a container's journal, and what of it cannot be read.
+        var journal: String?
+        var problems = FileProblems()
     }
 
     /// - Throws: the exit status for something in it that cannot be read, also below what `--depth` shows.
@@ -198,7 +209,7 @@ struct InspectCommand: ParsableCommand {
         if xml { return try writeXML(place.tree, place.node) }
         var unwritten: ArchiveError?
         if json { unwritten = try writeJSON(place, output) } else { try draw(place, named: file, output) }
-        var problems = FileProblems()
+        var problems = place.problems
         problems.add(TreeDamage(in: place.tree, at: place.path, below: place.node))
         if problems.list.isEmpty, let unwritten { problems.add("", unwritten.description) }
         try provenance.recordUnread(file, problems)
@@ -213,7 +224,7 @@ struct InspectCommand: ParsableCommand {
         if let node = place.node {
             try drawing.draw(node) { try emit($0, output) }
         } else {
-            output.line([(.detail, heading(place.tree))])
+            output.line([(.detail, place.journal ?? heading(place.tree))])
             try drawing.draw { try emit($0, output) }
         }
         output.flush()
@@ -240,7 +251,7 @@ struct InspectCommand: ParsableCommand {
         return LeafText(limit: output.columns.map { max($0 - 30, 40) } ?? 120)
     }
 
-    private func open(_ path: String, _ provenance: Provenance) throws -> ArchiveTree {
+    private func open(_ path: String, _ provenance: Provenance) throws -> EvidenceTree {
         if let cell = CellReference(path) {
             guard case .tree(let tree, let inner) = try cell.open(provenance).contents else {
                 throw CommandFailure.exit(.badData, "\(path): it has no archive and no property list")
@@ -248,18 +259,20 @@ struct InspectCommand: ParsableCommand {
             guard inner.steps.isEmpty else {
                 throw CommandFailure.exit(.usage, "of two files, --path has the path in both: '\(path)' has another")
             }
-            return tree
+            return EvidenceTree(tree, kind: "cell")
         }
         if EvidenceDatabase.isDatabase(path) {
             throw CommandFailure.exit(
                 .usage, "a database is not compared, but cells of one are: '\(path)#table.column[rowid]' is one")
         }
         let bytes = try ArchiveFiles.bytes(of: path, provenance)
+        if EvidenceTree.isJournal(bytes) { return try EvidenceTree.ofJournal(bytes, path, provenance) }
         do {
             let (reader, format) = try ArchiveFiles.propertyList(path, bytes)
             let tree = ArchiveTree(reader, format: format ?? .binary)
-            provenance.recordRead(path, bytes, kind: tree.kind(of: bytes))
-            return tree
+            let kind = tree.kind(of: bytes)
+            provenance.recordRead(path, bytes, kind: kind)
+            return EvidenceTree(tree, kind: kind)
         } catch {
             provenance.recordRead(path, bytes, kind: "not readable")
             provenance.recordUnread(path, reason: "not a property list that can be read")

@@ -34,11 +34,13 @@ struct ContainerInspection {
     func heading() -> [TreeDrawing.Line] {
         var lines: [TreeDrawing.Line] = [[(.label, container.displayPath), (.guide, ": "), (.detail, "a container")]]
         let persistence = ArchivePersistence(folder: container.documents, using: layer, isReadOnly: true)
+        var hasCommits = false
         do throws(StoreError) {
             let store = try ItemStore.open(persistence, schema: OwnFields.schema(of: container))
             let report = store.loadReport
             var text = store.count.counted("item")
-            if report.replayedRecords > 0 {
+            hasCommits = report.replayedRecords > 0
+            if hasCommits {
                 text +=
                     "; \(report.archivedItems.grouped) in the archive, the rest by "
                     + "\(report.replayedRecords.counted("commit")) of the journal"
@@ -51,6 +53,10 @@ struct ContainerInspection {
             [(.label, "archive"), (.guide, ": ")]
                 + (archive.map { [(.string, DisplayPath.abbreviate($0))] } ?? [(.detail, "none yet: nothing was saved")])
         )
+        if hasCommits {
+            lines.append(
+                [(.label, "journal"), (.guide, ": "), (.string, DisplayPath.abbreviate(persistence.journalPath))])
+        }
         return lines
     }
 }

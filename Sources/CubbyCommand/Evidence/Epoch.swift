@@ -87,6 +87,8 @@ struct EpochFields {
     private(set) var fields: [(name: String, epoch: Epoch)] = []
     /// The fields that something has.
     private var met: Set<Int> = []
+    /// The keys that differ from a field in the case of letters alone, by the field.
+    private var near: [Int: String] = [:]
 
     /// - Parameter words: each a field, `=`, and the epoch's name.
     /// - Throws: `ValidationError`.
@@ -96,6 +98,13 @@ struct EpochFields {
                 throw ValidationError("--epoch takes a field and its epoch, such as created=unix: '\(word)' has no =.")
             }
             let (name, epoch) = (String(word[..<equals]), String(word[word.index(after: equals)...]))
+            if let comma = name.firstIndex(of: ","), let inner = name[..<comma].lastIndex(of: "="),
+                Epoch(name: String(name[name.index(after: inner)..<comma])) != nil
+            {
+                throw ValidationError(
+                    "--epoch takes one field, and may be repeated: --epoch \(name[..<comma]) --epoch "
+                        + "\(name[name.index(after: comma)...])=\(epoch)")
+            }
             guard let epoch = Epoch(name: epoch) else {
                 let hint = NearestNames.hint(for: epoch, among: Epoch.allCases.map(\.name))
                 throw ValidationError(
@@ -128,6 +137,7 @@ struct EpochFields {
             met.insert(index)
             return fields[index].epoch
         }
+        if let key, let index = fields.firstIndex(where: { Self.isNear(key, $0.name) }) { near[index] = key }
         guard fields.contains(where: { $0.name.utf8.contains(UInt8(ascii: ".")) || $0.name.hasSuffix("]") }) else {
             return nil
         }
@@ -137,6 +147,13 @@ struct EpochFields {
         return fields[index].epoch
     }
 
-    /// The fields that nothing has.
-    var unmet: [String] { fields.indices.filter { !met.contains($0) }.map { fields[$0].name } }
+    /// Whether a key is a field but for the case of its letters.
+    private static func isNear(_ key: String, _ name: String) -> Bool {
+        key.utf8.count == name.utf8.count && key.utf8.count < 256 && key.lowercased() == name.lowercased()
+    }
+
+    /// The fields that nothing has, with the key that is one but for the case of its letters.
+    var unmet: [(field: String, near: String?)] {
+        fields.indices.filter { !met.contains($0) }.map { (fields[$0].name, near[$0]) }
+    }
 }

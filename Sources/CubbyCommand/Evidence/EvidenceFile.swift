@@ -1,11 +1,14 @@
+import Application
 import Files
+import ItemArchive
+import Items
 import KeyedArchive
 import PropertyList
 import SQLite
 
 /// A file on a command line, or in a folder of one, as what it is.
 enum EvidenceFile {
-    /// The bytes of a property list, or of a named file that begins like none.
+    /// The bytes of a property list or of a container's journal, or of a named file that begins like neither.
     case propertyList([UInt8])
     case database
     /// Why a file in a folder is not read.
@@ -44,8 +47,10 @@ enum EvidenceFile {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if EvidenceDatabase.isBeginning(of: bytes) { return .database }
                 if isPropertyList(bytes, path) { return nil }
-                if bytes.starts(with: journalMagic) {
-                    return .passedOver("a journal of Cubby's: cubby inspect of its container counts what it adds")
+                if JournalList.isBeginning(of: bytes) {
+                    // Those of a shared collection are a copy of what its server has, and a queue for it.
+                    if PathText.name(of: path).hasPrefix("items.journal") { return nil }
+                    return .passedOver("a cache of a shared collection, or commits that wait for its server")
                 }
                 let owner = EvidenceDatabase.owner(ofSide: path)
                 return .passedOver(owner.map { "read with its database, \(PathText.name(of: $0))" } ?? otherKind)
@@ -58,11 +63,10 @@ enum EvidenceFile {
         if let beginning { return beginning }
         let bytes = try layer.contents(of: file, limit: ArchiveFiles.sizeLimit)
         // A comment may be longer than the beginning.
-        return bytes.withUnsafeBytes { isPropertyList($0, path) } ? .propertyList(bytes) : .passedOver(otherKind)
+        return bytes.withUnsafeBytes { isPropertyList($0, path) || JournalList.isBeginning(of: $0) }
+            ? .propertyList(bytes) : .passedOver(otherKind)
     }
 
-    /// The beginning of a container's `items.journal`.
-    private static let journalMagic = "CubbyJnl".utf8
     private static let otherKind = "not a property list or a database"
 
     /// Whether a file begins like a property list; in OpenStep's text form, which other texts resemble, if its name says
@@ -71,6 +75,68 @@ enum EvidenceFile {
         if PropertyListFormat.isBeginning(of: bytes) { return true }
         return [".plist", ".strings", ".pbxproj"].contains { path.lowercased().hasSuffix($0) }
             && PropertyListFormat.isTextBeginning(of: bytes)
+    }
+}
+
+/// The tree of a file: an archive, a property list, or the commits of a container's journal.
+struct EvidenceTree {
+    let tree: ArchiveTree
+    /// What the file is, in a report.
+    let kind: String
+    /// What of a journal cannot be read.
+    let problems: FileProblems
+    let isJournal: Bool
+
+    init(_ tree: ArchiveTree, kind: String) {
+        (self.tree, self.kind, problems, isJournal) = (tree, kind, FileProblems(), false)
+    }
+
+    /// Whether bytes begin as those of a container's journal.
+    static func isJournal(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { JournalList.isBeginning(of: $0) } }
+
+    /// - Parameters:
+    ///   - bytes: the file's.
+    ///   - path: its path: beside a journal's folder the container says which fields every item has.
+    /// - Throws: for bytes that are neither, and damage that leaves nothing.
+    init(_ bytes: [UInt8], of path: String) throws(ArchiveError) {
+        var problems = FileProblems()
+        guard let journal = try Self.journal(bytes, path) else {
+            tree = try ArchiveTree(PropertyListStorage(bytes))
+            kind = tree.kind(of: bytes)
+            (self.problems, isJournal) = (problems, false)
+            return
+        }
+        tree = try ArchiveTree(PropertyListStorage(journal.bytes))
+        kind = "journal of items, \(journal.commitCount.counted("commit"))"
+        for place in journal.damage { problems.add(place.path, place.reason) }
+        (self.problems, isJournal) = (problems, true)
+    }
+
+    /// Opens the bytes of a journal that is a command's only file.
+    ///
+    /// - Throws: the exit status, after a message, for damage that leaves nothing.
+    static func ofJournal(_ bytes: [UInt8], _ path: String, _ provenance: Provenance) throws -> EvidenceTree {
+        do throws(ArchiveError) {
+            let journal = try EvidenceTree(bytes, of: path)
+            provenance.recordRead(path, bytes, kind: journal.kind)
+            return journal
+        } catch {
+            provenance.recordRead(path, bytes, kind: "not readable")
+            provenance.recordUnread(path, reason: error.message)
+            throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(path)): \(error.message)")
+        }
+    }
+
+    /// The commits, if the bytes are a journal's.
+    private static func journal(_ bytes: [UInt8], _ path: String) throws(ArchiveError) -> JournalList? {
+        guard isJournal(bytes) else { return nil }
+        let container = ApplicationContainer(path: PathText.join(PathText.parent(of: path), ".."))
+        let schema = OwnFields.schema(of: container)
+        do throws(StoreError) {
+            return try bytes.withBytes { bytes throws(StoreError) in try JournalList(bytes, schema) }
+        } catch {
+            throw ArchiveError(code: .notAnArchive, message: error.message)
+        }
     }
 }
 

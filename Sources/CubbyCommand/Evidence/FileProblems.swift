@@ -1,4 +1,12 @@
+import Files
 import KeyedArchive
+
+extension FileError {
+    /// The failure without the path, for a line that begins with it.
+    func brief(for path: String) -> String {
+        self.path == path ? "cannot \(operation.rawValue) it: \(reason)" : message
+    }
+}
 
 /// What in a file cannot be read, by path; of a hostile file not all of it.
 struct FileProblems {
@@ -16,6 +24,10 @@ struct FileProblems {
     mutating func add(_ path: String, _ reason: String) {
         if list.count < Self.maximum { return list.append((path, reason)) }
         if list.count == Self.maximum { list.append(("", "more cannot be read, which is not named here")) }
+    }
+
+    mutating func add(_ problems: FileProblems) {
+        for problem in problems.list { add(problem.path, problem.reason) }
     }
 
     mutating func add(_ damage: TreeDamage) {

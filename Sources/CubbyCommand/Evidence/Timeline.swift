@@ -25,6 +25,8 @@ struct Timeline {
     private(set) var events: [Event] = []
     /// Dates that no moment of a calendar is, and that therefore are neither within bounds nor outside.
     private(set) var boundless = 0
+    /// Dates that are not within the bounds.
+    private(set) var outside = 0
     /// What was wrong in the current file.
     private var problems = FileProblems()
     private(set) var fields: EpochFields
@@ -169,7 +171,7 @@ struct Timeline {
     private mutating func add(_ date: PropertyListDate, _ path: String, _ className: String, _ epoch: Epoch) {
         switch bounds.holds(date) {
         case true?: break
-        case false?: return
+        case false?: return outside += 1
         case nil: return boundless += 1
         }
         guard events.count < Self.maximumEvents else { return isFull = true }

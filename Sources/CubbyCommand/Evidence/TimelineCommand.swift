@@ -132,7 +132,7 @@ struct TimelineReading {
             }
         } catch {
             fileCount += 1
-            fail(path, error.message, .inputOutput)
+            fail(path, error.brief(for: path), .inputOutput)
         }
     }
 
@@ -144,9 +144,11 @@ struct TimelineReading {
                 Provenance.Source(file: ArchiveFiles.name(path), size: bytes.count, digest: digest, kind: kind))
         }
         do throws(ArchiveError) {
-            let tree = try ArchiveTree(PropertyListStorage(bytes))
-            record(tree.kind(of: bytes))
-            fail(path, timeline.add(tree, of: path, digest: digest), .badData)
+            let opened = try EvidenceTree(bytes, of: path)
+            record(opened.kind)
+            var problems = opened.problems
+            problems.add(timeline.add(opened.tree, of: path, digest: digest))
+            fail(path, problems, .badData)
         } catch {
             record("not readable")
             fail(path, error.description, .badData)
@@ -202,7 +204,15 @@ struct TimelineReading {
         if undated.count > Self.namedCount {
             provenance.recordRemark("so are \((undated.count - Self.namedCount).counted("other column"))")
         }
-        for field in timeline.fields.unmet { provenance.recordRemark("--epoch \(field): nothing has that field") }
+        for (field, near) in timeline.fields.unmet {
+            let hint = near.map { "; did you mean '\($0)'?" } ?? ""
+            provenance.recordRemark("--epoch \(field): nothing has that field\(hint)")
+        }
+        if timeline.events.isEmpty, timeline.outside > 0 {
+            let count = timeline.outside
+            provenance.recordRemark(
+                "\(count.counted("date")) \(count == 1 ? "is" : "are") there, but not between --from and --to")
+        }
         if timeline.boundless > 0 {
             let count = timeline.boundless
             provenance.recordRemark(

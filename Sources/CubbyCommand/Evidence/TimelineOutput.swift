@@ -126,7 +126,13 @@ struct TimelineOutput {
         for event in timeline.events where !output.isClosed {
             var row = "<tr>"
             for (name, cell) in zip(Self.columns, cells(event)) {
-                let style = name == "sha256" ? " class=\"digest\"" : name == "time" ? " class=\"time\"" : ""
+                let style =
+                    switch name {
+                    case "time": " class=\"time\""
+                    case "sha256": " class=\"digest\""
+                    case "class": " class=\"kind\""
+                    default: ""
+                    }
                 row += "<td\(style)>\(HTMLText.escaped(cell))</td>"
             }
             output.append(row + "</tr>\n")
@@ -177,6 +183,7 @@ enum EvidencePage {
         th, td:last-child:not(.digest) { white-space: nowrap; }
         td { border-bottom: 1px solid #d8d8dc; font-variant-numeric: tabular-nums; }
         td.time { white-space: nowrap; }
+        td.kind { min-width: 8ch; }
         td.digest { font: .6rem/1.3 ui-monospace, monospace; min-width: 33ch; word-break: break-all; }
         li { overflow-wrap: anywhere; }
         @page {
