@@ -143,6 +143,8 @@ struct SQLHint {
         "month": "strftime('%m', t)", "string_agg": "group_concat(x, ', ')", "quantile_cont": "percentile(x, 90)",
         "percentile_cont": "percentile(x, 90)", "quantile": "percentile(x, 90)", "greatest": "max(a, b)",
         "least": "min(a, b)", "len": "length(x)", "list": "json_group_array(x)", "array_agg": "json_group_array(x)",
+        "mode": "group by x order by count(*) desc limit 1", "now": "datetime('now')", "day": "strftime('%d', t)",
+        "hour": "strftime('%H', t)", "date_part": "strftime('%m', t)", "regexp_matches": "x regexp 'pattern'",
     ]
 
     /// The words between the parts of a statement, whose spelling the grammar depends on.

@@ -296,6 +296,7 @@ import Testing
             ("select 1 from items where name ilike 'a%'", "either case"), ("select '1'::int", "cast(x as integer)"),
             ("select date_trunc('month', name) from items", "strftime"), ("select quantile_cont(1, 0.9)", "percentile"),
             ("select greatest(1, 2)", "max(a, b)"), ("select top 3 name from items", "limit"),
+            ("select mode(name) from items", "order by count(*)"), ("select now()", "datetime('now')"),
             ("insert into items(nmae) values ('a')", "did you mean 'name'"),
             ("update items set name = 'a' returning name", "after the change"),
         ])
