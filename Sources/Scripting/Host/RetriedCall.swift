@@ -112,7 +112,7 @@ private final class RetriedCall {
             case .cancelled:
                 guard let caller else { return finish { _ in throw error } }
                 return host.scheduler.requestCancel(caller)
-            case .deadline, .memory, .output: return finish { _ in throw error }
+            case .shutdown, .deadline, .memory, .output: return finish { _ in throw error }
             case .syntax, .runtime, .argument, .callDepth:
                 failure = host.state.value(of: error) ?? host.state.errorValue(error.underlying ?? error)
             }
