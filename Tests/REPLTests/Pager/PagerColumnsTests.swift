@@ -1,6 +1,7 @@
 import Items
 import LineEditor
 import Lua
+import PropertyList
 import Scripting
 import Testing
 
