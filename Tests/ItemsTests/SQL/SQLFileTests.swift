@@ -96,11 +96,14 @@ import Testing
         arguments: [
             ("csv('x.csv')", "PK\u{3}\u{4} and more of it", "or a spreadsheet such as .xlsx: give xlsx('x.csv')"),
             ("csv('x.csv')", "SQLite format 3\0 and more", "give sql.attach(\"name\", \"x.csv\")"),
-            ("csv('x.csv')", "a;b\n1;2\n", "give csv('x.csv', '{\"delimiter\": \";\"}')"),
-            ("csv('it''s.csv')", "a\tb\n1\t2\n", "give csv('it''s.csv', '{\"delimiter\": \"\\t\"}')"),
+            ("csv('x.csv', '{\"delimiter\": \",\"}')", "a;b\n1;2\n", "give csv('x.csv', '{\"delimiter\": \";\"}')"),
+            (
+                "csv('it''s.csv', '{\"delimiter\": \",\"}')", "a\tb\n1\t2\n",
+                "give csv('it''s.csv', '{\"delimiter\": \"\\t\"}')"
+            ),
         ])
     func advice(table: String, text: String, advice: String) throws {
-        let name = table.contains("it") ? "it's.csv" : "x.csv"
+        let name = table.contains("it''s") ? "it's.csv" : "x.csv"
         try fixture.files.write(name, text)
         var said = ""
         do { _ = try fixture.rows("select * from \(table)") } catch { said = "\(error)" }
