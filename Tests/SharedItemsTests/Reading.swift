@@ -251,7 +251,8 @@ struct Reading: CustomTestStringConvertible {
         "a question, or a part of an answer that was given before": [
             "ItemQuery.init", "ItemQuery.owner", "ItemQuery.conditions", "ItemQuery.order", "ItemQuery.limitCount",
             "ItemQuery.limit", "ItemQuery.offset", "ItemQuery.isLimited", "ItemQuery.reordered", "ItemQuery.fields",
-            "ItemGroup.owner", "ItemGroup.key", "ItemGroup.field", "ItemGroup.store", "ItemGroups.store",
+            "ItemGroup.init", "ItemGroup.order", "ItemGroup.owner", "ItemGroup.key", "ItemGroup.field",
+            "ItemGroup.store", "ItemGroups.store",
             "ItemGroup.otherKeys", "ItemGroup.keys", "ItemGroup.rows", "ItemGroup.count",
             "ItemGroups.startIndex", "ItemGroups.endIndex", "ItemGroups.subscript", "ItemGroups.limit",
         ],
