@@ -119,8 +119,9 @@ import Testing
 
         let sorted = "items:query():groupBy('name'):sorted('sum(n)', 'descending')"
         let groups = try test.lines(sorted).map(words)
+        // Columns whose values do not differ, as the counts here, are behind those whose values do.
         #expect(groups[0] == ["#", "key", "sum(n)", "count", "bar"] && groups[1].prefix(4) == ["1", "N0", "12", "3"])
-        #expect(try test.lines("\(sorted):limit(1)").map(words)[1].prefix(4) == ["1", "N0", "12", "3"])
+        #expect(try test.lines("\(sorted):limit(1)").map(words)[1].prefix(4) == ["1", "N0", "3", "12"])
     }
 
     @Test("are read when they are drawn: what changes is changed, what is removed is said to be")
