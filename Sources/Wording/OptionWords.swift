@@ -39,7 +39,7 @@ package enum OptionWords {
     /// - Parameters:
     ///   - script: as scripts have it: `encoding = "utf-16"`.
     ///   - command: as the command line has it: `--encoding utf-16`.
-    ///   - json: as the options of a table have it: `"encoding": "utf-16"`; nil for words that are no option.
+    ///   - json: as the options of a table have it: `"encoding": "utf-16"`; nil for words that are not an option.
     /// - Returns: one of them.
     package static func choose(_ script: String, _ command: String, json: String?) -> String {
         if let table { return json.map { table.text($0) } ?? script }

@@ -57,33 +57,39 @@ package struct JournalList {
         }
 
         mutating func finish() throws(PropertyListError) -> [UInt8] {
-            var declared: [ObjectNumber] = []
+            var declared: ObjectNumber?
             for record in scan.records {
                 let payload = UnsafeRawBufferPointer(rebasing: journal[record.payload])
                 switch record.kind {
                 case .changes: try add(payload, record.sequence)
-                case .declarations:
-                    do throws(StoreError) {
-                        var reader = RecordReader(payload)
-                        declared.append(try add(try reader.value()))
-                    } catch {
-                        damage.append(("", "the declared fields: \(error.message)"))
-                    }
+                // A journal begins with it, if at all.
+                case .declarations where declared != nil: damage.append(("", "the declared fields are there again"))
+                case .declarations: declared = value(of: payload, at: "").flatMap { add($0, at: "declare") }
                 case .checkpoint: break
                 }
             }
-            let saves = scan.checkpoints(in: journal).map { checkpoint in
-                PropertyListValue.fields([
+            let checkpoints = scan.checkpoints(in: journal)
+            let cut = scan.records.count { $0.kind == .checkpoint } - checkpoints.count
+            if cut > 0 { damage.append(("", "\(cut.counted("save")) without an archive")) }
+            var saves: [ObjectNumber] = []
+            for checkpoint in checkpoints {
+                let path = "saves[\(saves.count)]"
+                var save: PropertyListFields = [
                     "archiveSize": Self.number(checkpoint.archive.size), "lastCommit": Self.number(checkpoint.last),
-                ])
+                ]
+                if !checkpoint.declarations.isEmpty {
+                    save["declare"] = value(
+                        of: UnsafeRawBufferPointer(rebasing: journal[checkpoint.declarations]), at: path)
+                }
+                saves.append(add(.fields(save), at: path) ?? writer.dictionary(of: []))
             }
             var entries = [
                 try entry("archiveSize", try writer.add(Self.number(scan.header.archive.size))),
                 try entry("commits", array(commits)),
                 try entry("format", try writer.add(.integer(Int64(scan.header.version)))),
             ]
-            if let fields = declared.first { entries.append(try entry("declare", fields)) }
-            if !saves.isEmpty { entries.append(try entry("saves", try writer.add(.array(saves)))) }
+            if let fields = declared { entries.append(try entry("declare", fields)) }
+            if !saves.isEmpty { entries.append(try entry("saves", array(saves))) }
             return try writer.finish(topObject: writer.dictionary(of: entries))
         }
 
@@ -106,6 +112,25 @@ package struct JournalList {
         private func add(_ value: PropertyListValue) throws(StoreError) -> ObjectNumber {
             do throws(PropertyListError) { return try writer.add(value) } catch {
                 throw StoreError(.corruptJournal, error.message, cause: error)
+            }
+        }
+
+        /// The declared fields of a record; nil, and damage, if they cannot be read.
+        private mutating func value(of payload: UnsafeRawBufferPointer, at path: String) -> PropertyListValue? {
+            do throws(StoreError) {
+                var reader = RecordReader(payload)
+                return try reader.value()
+            } catch {
+                damage.append((path, "the declared fields: \(error.message)"))
+                return nil
+            }
+        }
+
+        /// Adds a value; nil, and damage, if it cannot be written.
+        private mutating func add(_ value: PropertyListValue, at path: String) -> ObjectNumber? {
+            do throws(StoreError) { return try add(value) } catch {
+                damage.append((path, error.message))
+                return nil
             }
         }
 

@@ -291,7 +291,7 @@ package final class ItemSQL {
         return SQLError(code, failure.message + hint, offset: offset)
     }
 
-    /// A module's own statements are refused, of which the statement says nothing.
+    /// What is refused is a statement of the module's own, which the user has not written.
     private static let virtualAdvice =
         "a statement makes no virtual table: sqlite.open(path) makes them in a database, which sql.attach attaches"
 

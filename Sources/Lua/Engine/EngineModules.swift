@@ -33,7 +33,7 @@ final class EngineModules {
             return call.returns(LuaValue.nil)
         }
         let (name, environment) = (text.description, table.reference)
-        // A name is text; other bytes are no module's.
+        // Names are UTF-8: no module has other bytes as its name.
         guard text.text != nil else { return try Self.finish(name, .success(nil), environment, call) }
         if let chunk = chunks[name] { return try Self.finish(name, .success(chunk), environment, call) }
         guard let provider else { return try Self.finish(name, .success(nil), environment, call) }

@@ -38,7 +38,7 @@ struct StatementRows: TableRows {
 
     func cell(_ row: Int, _ name: String) -> TableCell? {
         guard let column = places[name] else { return nil }
-        // NULL is no text that moves a column of numbers to the left.
+        // Numbers stay on the right in a column that has NULL as well.
         let isNumber = rows.isNumber(row, column) || rows.isNull(row, column)
         return TableCell(text: rows.shownText(row, column), isNumber: isNumber)
     }

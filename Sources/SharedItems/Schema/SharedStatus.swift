@@ -3,11 +3,11 @@ import ColumnEngine
 /// The server's state of a collection, as lines for users.
 package struct SharedStatus: Sendable {
     /// Names and their values, in order; a value without a name continues the previous one.
-    package internal(set) var pairs: [(String, String)] = []
+    package private(set) var pairs: [(String, String)] = []
     /// The pairs as lines, aligned.
     package var lines: [String] { pairs.alignedLines }
     /// Unsafe settings, and how to fix them.
-    package internal(set) var advice: [String] = []
+    package private(set) var advice: [String] = []
 
     /// Queries the server.
     ///
@@ -65,8 +65,9 @@ package struct SharedStatus: Sendable {
         pairs.append(("revision", "\(head)" + (moment.map { ", made \($0)" } ?? "")))
         let log = try SharedRetention(connection, number, tables)
         pairs.append(("log", "\(log.commits.counted("commit")) after revision \(log.floor), \(log.retention)"))
-        try readGrowth(connection, number)
-        try readUpkeep(connection)
+        let growth = try SharedGrowth(connection, number)
+        pairs += growth.pairs
+        advice += growth.advice
         if tables.keepRights {
             let rights = try SharedRights.list(connection, number).map {
                 VisibleText.line($0.role) + ($0.writes ? "" : " (reads)")

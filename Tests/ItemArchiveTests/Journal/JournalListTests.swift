@@ -77,4 +77,32 @@ struct JournalListTests {
         guard case .array(let commits)? = value.fields?["commits"] else { throw MissingCommits() }
         #expect(commits.count == 2 && commits[0].fields?["changes"] == nil && commits[1].fields?["changes"] != nil)
     }
+
+    @Test("the declared fields are in it, of the beginning and of each save; what is there again is named")
+    func declarations() throws {
+        let store = try folder.open()
+        let price = FieldDeclaration("price", .real)
+        try store.declare([price])
+        try store.saveChanges()
+        try store.createItem(ItemFields(name: "Lamp"))
+        try store.commit()
+        var bytes = try folder.read(folder.journal)
+        let scan = try bytes.withBytes { bytes throws(StoreError) in try JournalScan(bytes) }
+        bytes.removeSubrange(scan.intactLength...)
+        let declared = FieldDeclarations([price])
+        let (next, identifier) = (scan.nextSequence, scan.header.identifier)
+        var checkpoint = JournalRecord.checkpoint(ArchiveIdentity(size: 7, checksum: 8), upTo: 1, declared)
+        JournalRecord.seal(&checkpoint, kind: .checkpoint, sequence: next, identifier: identifier)
+        var cut = [UInt8](repeating: 0, count: JournalRecord.headerLength + 10)
+        JournalRecord.seal(&cut, kind: .checkpoint, sequence: next + 1, identifier: identifier)
+        let again = JournalRecord.declarations(declared, sequence: next + 2, identifier: identifier)
+        try folder.write(bytes + checkpoint + cut + again, folder.journal)
+
+        let (list, value) = try list()
+        #expect(value.fields?["declare"] == declared.record)
+        guard case .array(let saves)? = value.fields?["saves"] else { throw MissingCommits() }
+        #expect(saves.last?.fields?["declare"] == declared.record && saves.last?.fields?["archiveSize"] == .integer(7))
+        #expect(
+            list.damage.map(\.reason) == ["the declared fields are there again", "1 save without an archive"])
+    }
 }

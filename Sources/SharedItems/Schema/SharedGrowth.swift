@@ -1,7 +1,16 @@
-/// What of a collection grows on the server, and what holds that up.
-extension SharedStatus {
+/// What of a collection grows on the server, and what delays its clean-up.
+struct SharedGrowth {
+    /// Lines of a ``SharedStatus``, and its advice.
+    private(set) var pairs: [(String, String)] = []
+    private(set) var advice: [String] = []
+
+    init(_ connection: PostgresConnection, _ number: Int32) throws(PostgresError) {
+        try readGrowth(connection, number)
+        try readUpkeep(connection)
+    }
+
     /// Adds sizes, copies and growth.
-    mutating func readGrowth(_ connection: PostgresConnection, _ number: Int32) throws(PostgresError) {
+    private mutating func readGrowth(_ connection: PostgresConnection, _ number: Int32) throws(PostgresError) {
         let sizes = try connection.run(
             "select pg_size_pretty(pg_total_relation_size('cubby.item')), pg_size_pretty(pg_total_relation_size('cubby.log')), "
                 + "pg_size_pretty(pg_total_relation_size('cubby.picture')), pg_size_pretty(pg_database_size(current_database()))"
@@ -38,7 +47,7 @@ extension SharedStatus {
     }
 
     /// Adds what waits to be tidied up, and what keeps the server from it.
-    mutating func readUpkeep(_ connection: PostgresConnection) throws(PostgresError) {
+    private mutating func readUpkeep(_ connection: PostgresConnection) throws(PostgresError) {
         let dead = try connection.run(
             """
             select relname, n_dead_tup, n_live_tup from pg_catalog.pg_stat_all_tables
