@@ -75,7 +75,8 @@ extension AttachPrompt {
     /// Stops this process while it is in the background, as a read of the terminal does it.
     func stopInBackground() {
         while console.isInputTerminal, console.jobState == .background {
-            guard signals.stop(by: .backgroundRead, isCancelled: { false }) == .done else { return }
+            let outcome = signals.stop(by: .backgroundRead) { [console] in console.jobState != .background }
+            guard outcome == .done else { return }
         }
     }
 

@@ -291,7 +291,7 @@ package final class LifeCycle {
         case .dropRestoration: restoration.drop()
         case .runBackgroundTasks: runBackgroundTasks()
         case .finishBackgroundTasks: finishBackgroundTasks(cause, simulated)
-        case .stopProcess: stopProcess()
+        case .stopProcess: stopProcess(cause)
         case .exit:
             status.end(cause)
             calls.end()
@@ -387,18 +387,20 @@ package final class LifeCycle {
         queue.removeAll { $0.event == .suspend }
     }
 
-    private func stopProcess() {
+    private func stopProcess(_ cause: LifeCycleCause) {
         runtime.output.flush()
         frontEnd?.applicationWillStop()
         saver.shared?.suspend()
         service.notify("STATUS=suspended")
-        let signal = input.waitsInBackground ? UnixSignal.backgroundRead : .stop
+        let reads = cause == .terminal
+        let signal = reads || input.waitsInBackground ? UnixSignal.backgroundRead : .stop
         var ends = false
-        // What came since the stop was asked for is newer: a continuation, or a request to end.
+        // What came since the stop was asked for is newer: a continuation, a request to end, or the terminal, which `fg`
+        // of a running job gives without a signal.
         let outcome = signals?.stop(by: signal) { [unowned self] in
             dropSuspensions()
             ends = queue.contains { if case .terminate = $0.event { true } else { false } }
-            return ends || queue.contains { $0.cause == .sigcont }
+            return ends || queue.contains { $0.cause == .sigcont } || (reads && isInForeground)
         }
         if outcome == nil { ProcessStopper.stopUntilContinued() }
         saver.shared?.resume()
