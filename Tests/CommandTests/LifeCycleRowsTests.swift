@@ -443,6 +443,30 @@ struct LifeCycleRowsTests {
         try shell.expect("answer\tno")
     }
 
+    @Test("a read in the background is not stopped when fg, which sends no signal to a running job, comes first")
+    func foregroundBeforeTheStop() throws {
+        // The stop waits for the task, and the task for a file.
+        try program.scratch.write(
+            """
+            local task = app:beginBackgroundTask("work")
+            timer.after(0, function()
+              while not fs.exists(app.container.tmp .. "/go") do timer.sleep(0.01) end
+              app:endBackgroundTask(task)
+            end)
+            print("wor" .. "king")
+            print("ans" .. "wer", io.read())
+            """, to: "ask.lua")
+        let shell = try program.shell()
+        try shell.sendLine("\"$CUBBY\" run ask.lua &")
+        try shell.expect("working")
+        let process = try shell.waitForProcess(named: "cubby")
+        try shell.sendLine("fg")
+        try shell.waitForForeground(of: process)
+        try program.scratch.write("", to: "container/tmp/go")
+        try shell.sendLine("yes")
+        try shell.expect("answer\tyes")
+    }
+
     @Test("a continuation, or a request to end, before the stop is honoured: the process does not stop")
     func continuedBeforeTheStop() throws {
         let shell = try program.shell()

@@ -282,6 +282,19 @@ package final class PseudoTerminal {
         throw failure("no process \(name) in a state of \(states.debugDescription)")
     }
 
+    /// Waits until a process group has the terminal.
+    ///
+    /// - Throws: `TestFailure` with the transcript when it has not got it in time.
+    package func waitForForeground(of group: pid_t, timeout: Double? = nil) throws {
+        let deadline = Date(timeIntervalSinceNow: (timeout ?? self.timeout) * Project.patience)
+        repeat {
+            if tcgetpgrp(master) == group { return }
+            drain(milliseconds: 0)
+            usleep(5000)
+        } while deadline.timeIntervalSinceNow > 0
+        throw failure("process group \(group) is not in the foreground")
+    }
+
     /// Waits until the session's leader ends, taking what it still writes.
     ///
     /// - Throws: `TestFailure` with the transcript when it does not end in time.
