@@ -36,6 +36,9 @@ enum {
 /* The same when they have taken long. */
 #define SLOW_STEPS 1
 #define SLOW 5000000
+/* Quick steps, one by one, after which they are as far apart as before. The number doubles with each slow step: one at the
+   start, such as the reading of a table, does not slow down what follows, and slow ones among quick ones stay checked. */
+#define CALM 64
 /* How long a database locked by another process is retried in all, and how often, in nanoseconds. */
 #define PATIENCE 2000000000
 #define PAUSE 5000000
@@ -50,11 +53,23 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static int is_interrupted(void *context);
+
+/* Has the steps of a statement checked for an interruption, each time after so many of them. */
+static void check_each(struct csqlite_database *database, int steps) {
+    database->library->sqlite3_progress_handler(database->handle, steps, is_interrupted, database);
+}
+
 static int is_interrupted(void *context) {
     struct csqlite_database *database = context;
     int64_t time = now(), elapsed = time - database->looked;
-    if (database->looked && elapsed > SLOW)
-        database->library->sqlite3_progress_handler(database->handle, SLOW_STEPS, is_interrupted, database);
+    if (database->looked && elapsed > SLOW) {
+        if (database->calm < INT32_MAX / 2) database->calm = database->calm ? 2 * database->calm : CALM;
+        database->quick = 0;
+        check_each(database, SLOW_STEPS);
+    } else if (database->quick < database->calm && ++database->quick == database->calm) {
+        check_each(database, STEPS);
+    }
     database->looked = time;
     return csqlite_is_stopped();
 }
@@ -101,7 +116,7 @@ static int set_up(csqlite_database *database, const char *temporary_store) {
     int result = csqlite_add_functions(library, handle);
     if (result != OK) return result;
     struct csqlite_work_state former = csqlite_begin_work(CSQLITE_READING, 0, 0);
-    library->sqlite3_progress_handler(handle, STEPS, is_interrupted, database);
+    check_each(database, STEPS);
     /* Larger sorts and tables use the temporary folder. If the first one fails, so does what reads the schema next. */
     run(library, handle, "pragma cache_size = -16384");
     run(library, handle, temporary_store);
@@ -247,8 +262,8 @@ static void set_length(csqlite_database *database, int length) {
 
 static struct csqlite_work_state begin(csqlite_database *database, enum csqlite_work kind, int longest) {
     if (database->looked) {
-        database->looked = 0;
-        database->library->sqlite3_progress_handler(database->handle, STEPS, is_interrupted, database);
+        database->looked = database->calm = 0;
+        check_each(database, STEPS);
     }
     /* A database in memory is the script's. */
     return csqlite_begin_work(kind, longest < LONGEST ? LARGEST : 0, !database->files);

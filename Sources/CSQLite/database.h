@@ -27,6 +27,8 @@ struct csqlite_database {
     int length;         /* The limit in force. */
     int longest;        /* That of the statement which is being prepared. */
     int64_t looked;     /* When the statement's steps were checked last; 0 for not yet. */
+    int quick;          /* Since a slow step: the number of quick ones. */
+    int calm;           /* Their number after which steps are checked as seldom as at first; 0 before a slow one. */
     int64_t locked;     /* When the first lock was met; 0 for none. */
     char denial[160];
 };

@@ -239,6 +239,29 @@ import Testing
         #expect(try fixture.rows("select count(*) from items where name like 'item%'") == ["5"])
     }
 
+    @Test("a slow step does not slow down the quick ones after it")
+    func slowStep() throws {
+        var checks = 0
+        let rows = try withUnsafeMutablePointer(to: &checks) { checks in
+            let former = cubby_watch_work(
+                cubby_watch(
+                    is_stopped: { context in
+                        context?.assumingMemoryBound(to: Int.self).pointee += 1
+                        return 0
+                    }, capacity: nil, context: checks))
+            defer { _ = cubby_watch_work(former) }
+            return try fixture.rows(
+                """
+                with recursive s(n) as materialized (select length(hex(zeroblob(30000000)))),
+                t(x) as (select n from s union all select x + 1 from t limit 300000)
+                select min(x), count(*) from t
+                """)
+        }
+        #expect(rows == ["60000000|300000"])
+        // Some four million steps, 64 of them at a time.
+        #expect(checks < 500_000)
+    }
+
     @Test("a statement has no more memory than its work")
     func memory() throws {
         let former = cubby_watch_work(cubby_watch(is_stopped: nil, capacity: { _ in 8 << 20 }, context: nil))
