@@ -109,11 +109,13 @@ final class CollectionServer {
         // functions see what was committed while they waited, whatever the server's own setting is. Commits before
         // `listen` cause no notification for this host.
         let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
-        let head = try connection.resultOfScript(
+        let rows = try connection.resultOfScript(
             "begin; listen \(found.channel); commit; set lock_timeout = \(patience); "
                 + "set default_transaction_isolation = 'read committed'; "
-                + "select head from cubby.collection where id = \(found.number)"
-        ).textOfRevision()
+                + "select head, \(PostgresConnection.asksWhetherItMayFlush) from cubby.collection where id = \(found.number)"
+        )
+        let head = try rows.textOfRevision()
+        connection.mayFlush = try rows.text(0, 1) == "t"
         collection = found
         log.begin(at: head)
         self.connection = connection
@@ -190,6 +192,35 @@ final class CollectionServer {
 
     // MARK: Its transaction
 
+    /// Runs the command that makes a commit, as a transaction unless one is open, and returns when the server has flushed it.
+    ///
+    /// A commit's own transaction gives the collection's lock back before that: the next host's commit need not wait for the
+    /// disk. What other hosts read meanwhile, they show only when it is flushed, too. It takes one round trip.
+    ///
+    /// - Throws: ``PostgresError``; one that is in doubt if the commit may be lost.
+    func makeCommit(
+        _ command: PostgresConnection.Command, _ connection: PostgresConnection
+    ) throws(PostgresError) -> PostgresResult {
+        guard connection.mayFlush, transaction == .none else {
+            return try connection.run(command.sql, command.parameters, isPrepared: true)
+        }
+        return try connection.rowsFlushed(of: command, after: PostgresConnection.leavesFlush)
+    }
+
+    /// Runs a command that reads the log, and returns when what it has read is flushed, which in an open transaction is not
+    /// before its end.
+    func read(
+        _ command: PostgresConnection.Command, _ connection: PostgresConnection
+    ) throws(PostgresError) -> (rows: PostgresResult, areFlushed: Bool) {
+        guard log.mayHaveUnflushed, transaction == .none else {
+            return (try connection.run(command.sql, command.parameters, isPrepared: true), false)
+        }
+        return (try connection.rowsFlushed(of: command), true)
+    }
+
+    /// Whether one is open.
+    var isInTransaction: Bool { transaction != .none }
+
     /// Begins a transaction that locks no other host out, unless one is open.
     func begin(_ connection: PostgresConnection) throws(PostgresError) {
         guard transaction == .none else { return }
@@ -229,7 +260,11 @@ final class CollectionServer {
         guard transaction != .none else { return }
         transaction = .none
         guard let connection, connection.isOpen, !isAsking else { return }
-        try? asking { () throws(PostgresError) in try connection.runScript("rollback") }
+        try? asking { () throws(PostgresError) in
+            try connection.runScript("rollback")
+            // What was read in it.
+            try connection.flush()
+        }
     }
 
     // MARK: Notifications

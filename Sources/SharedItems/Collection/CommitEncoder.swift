@@ -304,8 +304,7 @@ extension SharedPersistence {
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
-                let (sql, parameters) = try command(sent, collection)
-                let (status, made) = try outcome(connection.run(sql, parameters, isPrepared: true))
+                let (status, made) = try outcome(server.makeCommit(command(sent, collection), connection))
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
                 return (status, made)
@@ -332,6 +331,7 @@ extension SharedPersistence {
             if status == 1 { server.statistics.settledInDoubt += 1 }
             for (row, rank) in encoded.newRanks { places.ranks.set(row, rank) }
             server.log.announce(revision)
+            server.log.flushed(through: revision)
             server.log.record(made)
             if revision != sent.seen + 1 { server.log.localRevisions.insert(revision) }
             cache?.add(
@@ -356,7 +356,7 @@ extension SharedPersistence {
     /// The call of the server's function that makes a commit.
     func command(
         _ sent: SentCommit, _ collection: SharedCollection
-    ) throws(PostgresError) -> (sql: String, parameters: [PostgresValue]) {
+    ) throws(PostgresError) -> PostgresConnection.Command {
         let encoded = sent.commit
         let usual: [PostgresValue] = [
             .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),

@@ -119,6 +119,8 @@ struct KnownLog {
     private(set) var latest: UInt64 = 0
     /// The latest revision of a notification. Anybody who may connect can send one: it only has the log asked.
     private var notified: UInt64 = 0
+    /// The latest revision that the server is known to have flushed: no crash takes it back.
+    private(set) var flushed: UInt64 = 0
     /// The latest commit that the store received or made.
     private(set) var lineage = Lineage()
     /// The names of the hosts that have committed, by identifier.
@@ -146,6 +148,12 @@ struct KnownLog {
 
     /// Records a revision that the server has.
     mutating func announce(_ revision: UInt64) { latest = max(latest, revision) }
+
+    /// Records that a revision is flushed, and with it those before.
+    mutating func flushed(through revision: UInt64) { flushed = max(flushed, revision) }
+
+    /// Whether the log may have commits that are not flushed yet.
+    var mayHaveUnflushed: Bool { max(latest, notified) > flushed }
 
     /// Records a notification, whose first word is a revision. An older program's has the commit behind it.
     mutating func announce(_ text: String) {

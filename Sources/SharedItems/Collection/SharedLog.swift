@@ -122,7 +122,7 @@ package final class SharedLog {
     private func read(
         _ connection: PostgresConnection, through last: UInt64, most: Int
     ) throws(PostgresError) -> PostgresResult {
-        let rows = try connection.run(
+        let command: PostgresConnection.Command = (
             """
             select c.epoch, c.head, c.floor,
                 case when c.head = $2 then c.lineage when $2 = 0 then '' else
@@ -141,7 +141,9 @@ package final class SharedLog {
             [
                 .int4(number), .int8(Int64(clamping: revision)), .int8(Int64(clamping: last)),
                 .int8(Int64(most)),
-            ], isPrepared: true)
+            ]
+        )
+        let rows = try connection.rowsFlushed(of: command)
         guard rows.rowCount > 0 else { throw SharedSchema.missingCollection(address) }
         guard try rows.bytes(0, 0) == epoch else { throw otherHistory }
         (head, floor) = (try rows.revision(0, 1), try rows.revision(0, 2))
@@ -226,7 +228,10 @@ package final class SharedLog {
         (number, epoch) = (Int32(clamping: try rows.number(0, 0)), found)
         floor = try rows.revision(0, 1)
         if let own = try SharedFields.schema(ofCollection: rows.bytes(0, 3)) { schema = own }
-        try connection.runScript("listen \(SharedCollection.channel(of: found))")
+        let answer = try connection.resultOfScript(
+            "begin; listen \(SharedCollection.channel(of: found)); commit; "
+                + "select \(PostgresConnection.asksWhetherItMayFlush)")
+        connection.mayFlush = try answer.text(0, 0) == "t"
         self.connection = connection
         return connection
     }

@@ -96,10 +96,12 @@ extension SharedPersistence {
                 "copy (select rank, record from cubby.item where collection = \(collection.number)) to stdout (format binary)"
             ) { (piece) throws(PostgresError) in try items.add(piece) }
             try connection.runScript("commit")
+            try connection.flush()
             return items
         }
         report.revision.rawValue = found.revision
         server.log.restart(at: found)
+        server.log.flushed(through: found.revision)
         loader.reserve(items.count)
         do throws(StoreError) {
             try items.forEachInOrder { (rank, record) throws(StoreError) in

@@ -254,10 +254,11 @@ extension SharedPersistence {
     private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
         let (connection, collection) = try server.reached()
         let commits = try server.asking { () throws(PostgresError) in
-            let rows = try connection.run(
-                Self.nextCommits,
-                [.int4(collection.number), .int8(Int64(clamping: revision)), .int8(Self.pieceLength)],
-                isPrepared: true)
+            let rows = try flushed(
+                (
+                    Self.nextCommits,
+                    [.int4(collection.number), .int8(Int64(clamping: revision)), .int8(Self.pieceLength)]
+                ), connection)
             var commits: [LoggedCommit] = []
             if rows.rowCount > 0 { server.log.announce(try rows.revision(0, 5)) }
             for row in 0..<rows.rowCount {
@@ -286,6 +287,21 @@ extension SharedPersistence {
         if server.log.mayHaveCommits(after: revision) { try server.poll() }
         if server.log.latest > revision { throw missing(revision + 1) }
         return []
+    }
+
+    /// The log's next rows, when they are flushed: what is shown here cannot vanish.
+    private func flushed(
+        _ command: PostgresConnection.Command, _ connection: PostgresConnection
+    ) throws(PostgresError) -> PostgresResult {
+        while true {
+            let (rows, areFlushed) = try server.read(command, connection)
+            guard rows.rowCount > 0 else { return rows }
+            let newest = try rows.revision(rows.rowCount - 1, 0)
+            if areFlushed { server.log.flushed(through: newest) }
+            // One that nothing has told of yet.
+            server.log.announce(newest)
+            if areFlushed || !server.log.mayHaveUnflushed || server.isInTransaction { return rows }
+        }
     }
 
     /// Up to 1,000 commits, as far as their records have fewer bytes than the piece's length; at least one.

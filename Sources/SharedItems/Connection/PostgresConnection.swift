@@ -156,6 +156,10 @@ package final class PostgresConnection {
 
     // MARK: Commands
 
+    /// Whether the role may have the server's log flushed, which is taken from it only by a superuser. Without it commits are
+    /// flushed before they are visible.
+    var mayFlush = false
+
     /// Runs one command with parameters.
     ///
     /// - Parameters:
@@ -177,44 +181,73 @@ package final class PostgresConnection {
         }
     }
 
+    /// A command, with `$1`, `$2` for its parameters.
+    package typealias Command = (sql: String, parameters: [PostgresValue])
+
     /// Runs commands one after the other, without waiting for each answer: many of them take one round trip. After one
     /// that fails the later ones are not run.
     ///
     /// - Returns: the rows of each.
     /// - Throws: ``PostgresError`` of the first that failed.
-    package func runAll(
-        _ commands: [(sql: String, parameters: [PostgresValue])]
-    ) throws(PostgresError) -> [PostgresResult] {
+    package func runAll(_ commands: [Command]) throws(PostgresError) -> [PostgresResult] {
+        try runTransactions([commands]).first?.get() ?? []
+    }
+
+    /// Runs groups of commands, each of which is a transaction unless one is open, in one round trip. One that fails does not
+    /// keep the later ones from being run.
+    ///
+    /// Without pipelines, which libpq has since version 14, each command is a transaction.
+    ///
+    /// - Returns: for each group the rows of its commands, or the error of the first that failed.
+    /// - Throws: ``PostgresError`` when the connection broke.
+    package func runTransactions(
+        _ groups: [[Command]]
+    ) throws(PostgresError) -> [Result<[PostgresResult], PostgresError>] {
         guard let enter = library.PQenterPipelineMode, let exit = library.PQexitPipelineMode,
             let end = library.PQpipelineSync
         else {
             var results: [PostgresResult] = []
-            for (sql, parameters) in commands { results.append(try run(sql, parameters)) }
-            return results
+            var all: [Result<[PostgresResult], PostgresError>] = []
+            for group in groups {
+                results = []
+                for (sql, parameters) in group { results.append(try run(sql, parameters)) }
+                all.append(.success(results))
+            }
+            return all
         }
         return try exclusively { (connection) throws(PostgresError) in
             try check(enter(connection))
             defer { _ = exit(connection) }
             var made: [String: String] = [:]
-            var isAnswer: [Bool] = []
-            for (sql, parameters) in commands {
-                if prepared[sql] == nil, made[sql] == nil {
-                    statementCount += 1
-                    let types = parameters.map(\.type)
-                    let name = "cubby \(statementCount)"
-                    try check(library.PQsendPrepare(connection, name, sql, Int32(types.count), types))
-                    made[sql] = name
-                    isAnswer.append(false)
+            var isAnswer: [[Bool]] = []
+            for group in groups {
+                var isAnswerOfGroup: [Bool] = []
+                for (sql, parameters) in group {
+                    if prepared[sql] == nil, made[sql] == nil {
+                        statementCount += 1
+                        let types = parameters.map(\.type)
+                        let name = "cubby \(statementCount)"
+                        try check(library.PQsendPrepare(connection, name, sql, Int32(types.count), types))
+                        made[sql] = name
+                        isAnswerOfGroup.append(false)
+                    }
+                    try send(prepared[sql] ?? made[sql] ?? sql, parameters, isPrepared: true, on: connection)
+                    isAnswerOfGroup.append(true)
                 }
-                try send(prepared[sql] ?? made[sql] ?? sql, parameters, isPrepared: true, on: connection)
-                isAnswer.append(true)
+                try check(end(connection))
+                isAnswer.append(isAnswerOfGroup)
             }
-            try check(end(connection))
-            let results = try resultsOfAll()
-            guard results.count == isAnswer.count else { throw PostgresResult.badAnswer("\(results.count) results") }
+            var all: [Result<[PostgresResult], PostgresError>] = []
+            for expected in isAnswer {
+                let results = try resultsOfGroup()
+                if case .success(let rows) = results, rows.count != expected.count {
+                    throw PostgresResult.badAnswer("\(rows.count) results")
+                }
+                all.append(results.map { zip($0, expected).filter(\.1).map(\.0) })
+            }
             // Those that a failure leaves unsure are made again under another name.
-            prepared.merge(made) { $1 }
-            return zip(results, isAnswer).filter(\.1).map(\.0)
+            if all.allSatisfy({ (try? $0.get()) != nil }) { prepared.merge(made) { $1 } }
+            return all
         }
     }
 
@@ -371,7 +404,7 @@ package final class PostgresConnection {
     }
 
     /// Takes the results of all commands up to the mark behind them.
-    private func resultsOfAll() throws(PostgresError) -> [PostgresResult] {
+    private func resultsOfGroup() throws(PostgresError) -> Result<[PostgresResult], PostgresError> {
         var results: [PostgresResult] = []
         var error: PostgresError?
         while true {
@@ -385,8 +418,7 @@ package final class PostgresConnection {
             switch library.PQresultStatus(result) {
             case PGRES_PIPELINE_SYNC:
                 library.PQclear(result)
-                if let error { throw error }
-                return results
+                return error.map { .failure($0) } ?? .success(results)
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: results.append(PostgresResult(library, result))
             case PGRES_PIPELINE_ABORTED: library.PQclear(result)
             default: error = error ?? failure(result)

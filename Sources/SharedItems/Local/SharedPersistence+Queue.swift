@@ -118,9 +118,11 @@ extension SharedPersistence {
         guard let queue, !queue.waiting.isEmpty else { return }
         let connection = try server.connected()
         let found = try server.asking { () throws(PostgresError) in
-            let rows = try connection.run(
-                "select token, revision, lineage, record from cubby.log where token = any($1)",
-                [.uuids(queue.waiting.map(\.token))])
+            let rows = try connection.rowsFlushed(
+                of: (
+                    "select token, revision, lineage, record from cubby.log where token = any($1)",
+                    [.uuids(queue.waiting.map(\.token))]
+                ))
             var found: [[UInt8]: LoggedCommit] = [:]
             for row in 0..<rows.rowCount {
                 let made = Lineage(revision: try rows.revision(row, 1), identifier: try rows.bytes(row, 2) ?? [])
