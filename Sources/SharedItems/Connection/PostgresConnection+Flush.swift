@@ -17,6 +17,7 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - command: the command; outside of a transaction.
     ///   - first: a command before it in the same transaction.
+    /// - Returns: the rows.
     /// - Throws: ``PostgresError`` of the command; one that is in doubt if the flush failed.
     func rowsFlushed(of command: Command, after first: Command? = nil) throws(PostgresError) -> PostgresResult {
         guard mayFlush else { return try run(command.sql, command.parameters, isPrepared: true) }
