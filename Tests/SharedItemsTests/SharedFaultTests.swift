@@ -70,7 +70,8 @@ struct SharedFaultTests {
         #expect(try store[0]?.name == "\(made - 1)")
         let statistics = try store.shared.statistics
         #expect(statistics.disconnections > 20)
-        #expect((statistics.settledInDoubt > 0) == (direction == .toHost))
+        // To the server, too: it had the commit, and not the request for its flush.
+        #expect(statistics.settledInDoubt > 0)
         #expect(
             try cluster.connect().run(
                 "select count(*) from cubby.log l where exists (select from cubby.host h "

@@ -49,6 +49,46 @@ struct SharedStoreTests {
         #expect(try stores[0][0]?.name == "item 9")
     }
 
+    @Test("what is acknowledged, and what another host shows, is flushed on the server")
+    func flushed() throws {
+        let address = try cluster.newCollection("flushed")
+        let server = try cluster.connect()
+        func position(_ function: String) throws -> String {
+            try server.run("select (\(function)() - '0/0'::pg_lsn)::bigint::text").text(0, 0)
+        }
+        func isFlushed(_ position: String) throws -> Bool {
+            try server.run("select pg_current_wal_flush_lsn() - '0/0'::pg_lsn >= \(position)").bytes(0, 0) == [1]
+        }
+        // The first one's connection never waits for a flush; what it commits is visible and not flushed.
+        let hasty = try SharedAddress("\(cluster.url("flushed"))&options=-csynchronous_commit%3Doff")
+        let first = try ItemStore.open(SharedPersistence(hasty, hostName: "hasty", timeLimit: .seconds(5)))
+        let second = try ItemStore.open(SharedPersistence(address, hostName: "desk", timeLimit: .seconds(5)))
+        let log = try SharedLog(address, schema: .household)
+        /// Commits, and returns where the server's log ends then.
+        func hurry() throws -> String {
+            try first.createItem()
+            try first.commit()
+            return try position("pg_current_wal_insert_lsn")
+        }
+        for _ in 0..<5 {
+            let shown = try hurry()
+            try second.update()
+            #expect(try second.count == first.count && isFlushed(shown))
+            let acknowledged = try hurry()
+            try second.createItem()
+            try second.commit()
+            #expect(try isFlushed(acknowledged))
+            let followed = try hurry()
+            while try !log.next().isEmpty {}
+            #expect(try log.revision == log.head && isFlushed(followed))
+            let loaded = try hurry()
+            let new = try ItemStore.open(SharedPersistence(address, hostName: "new", timeLimit: .seconds(5)))
+            try second.update()
+            #expect(try new.count == second.count && isFlushed(loaded))
+        }
+        try expectEqual([first, second])
+    }
+
     @Test("commits come from the log; a notification only has it asked, and nobody can forge one")
     func notifications() throws {
         let stores = try stores("desk-1", "desk-2")

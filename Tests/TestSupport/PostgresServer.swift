@@ -46,7 +46,7 @@ package final class PostgresServer: Sendable {
     package func start() throws {
         try runProgram([
             (Self.programs ?? "") + "/pg_ctl", "-D", data, "-w", "-l", folder.path + "/log", "-o",
-            "-k \(folder.path) -c listen_addresses='' -c fsync=off -c shared_buffers=32MB -c max_connections=60"
+            "-k \(folder.path) -c listen_addresses='' -c fsync=off -c shared_buffers=32MB -c max_connections=60 -c wal_writer_delay=10s"
                 + (port.map { " -c listen_addresses=127.0.0.1 -c port=\($0)" } ?? ""),
             "start",
         ])
