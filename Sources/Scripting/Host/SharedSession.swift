@@ -31,6 +31,8 @@ final class SharedSession {
     private var look: (timer: LoopTimer, isSoon: Bool)?
     /// Applies commits whose notifications came with the answer to another request.
     private var wake: LoopTimer?
+    /// The next look in a collection in which others commit all the time.
+    private var question: LoopTimer?
     /// Whether the process is stopped, or about to be.
     private var isSuspended = false
 
@@ -81,9 +83,11 @@ final class SharedSession {
         guard persistence.isConnected, !items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.pendingCommits.count, persistence.conflicts.count)
         let news = persistence.statistics.newSynchronizations
-        do { try items.applyRemoteCommits() } catch {
-            report(error)
-        }
+        let revision = items.revision
+        do {
+            try items.applyRemoteCommits()
+            askLater(try persistence.paced(hasFound: items.revision > revision))
+        } catch { report(error) }
         bar?.finish(runtime.output)
         bar = nil
         if persistence.statistics.newSynchronizations > news {
@@ -139,6 +143,18 @@ final class SharedSession {
         wake = runtime.loop.after(0) { [weak self] in
             self?.wake = nil
             self?.apply()
+        }
+    }
+
+    /// Asks for commits after some seconds.
+    private func askLater(_ seconds: Double?) {
+        guard let seconds, question == nil else { return }
+        question = runtime.loop.after(seconds) { [weak self] in
+            guard let self else { return }
+            question = nil
+            guard persistence.isConnected else { return }
+            do throws(StoreError) { try persistence.poll() } catch { report(error) }
+            apply()
         }
     }
 

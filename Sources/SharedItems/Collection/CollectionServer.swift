@@ -17,6 +17,7 @@ final class CollectionServer {
     var onNotification: () -> Void = {}
     private(set) var connection: PostgresConnection?
     private(set) var collection: SharedCollection?
+    private var pace = FollowingPace()
     /// The server that an earlier run of this host used last.
     var former: ServerIdentity?
     var log = KnownLog()
@@ -117,6 +118,7 @@ final class CollectionServer {
         let head = try rows.textOfRevision()
         connection.mayFlush = try rows.text(0, 1) == "t"
         collection = found
+        pace = FollowingPace()
         log.begin(at: head)
         self.connection = connection
         onConnectionChange(true)
@@ -274,6 +276,34 @@ final class CollectionServer {
         guard let connection, !isAsking else { return }
         let texts = try asking { () throws(PostgresError) in try connection.takeNotifications() }
         for text in texts { log.announce(text) }
+    }
+
+    /// Decides after a look for commits how the next one comes about.
+    ///
+    /// - Parameter hasFound: whether there was one.
+    /// - Returns: the seconds after which to ask; nil when the server tells, or an answer is pending.
+    /// - Throws: `StoreError` with `disconnected`.
+    func paced(hasFound: Bool) throws(StoreError) -> Double? {
+        guard let connection, connection.isOpen, let collection, !isAsking, transaction == .none else { return nil }
+        switch pace.looked(hasFound: hasFound, at: .now) {
+        case .awaitNotification: return nil
+        case .ask: return FollowingPace.interval
+        case .unlisten:
+            try asking { () throws(PostgresError) in try connection.runScript("unlisten \(collection.channel)") }
+            pace.didSet(isNotified: false)
+            return FollowingPace.interval
+        case .listen:
+            // Commits before it cause no notification.
+            let head = try asking { () throws(PostgresError) in
+                try connection.resultOfScript(
+                    "begin; listen \(collection.channel); commit; "
+                        + "select head from cubby.collection where id = \(collection.number)"
+                ).textOfRevision()
+            }
+            pace.didSet(isNotified: true)
+            log.confirm(head)
+            return log.mayHaveCommits(after: log.lineage.revision) ? 0 : nil
+        }
     }
 
     /// Queries for the latest revision, unless an answer is pending.

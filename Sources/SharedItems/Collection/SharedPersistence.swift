@@ -221,6 +221,13 @@ extension SharedPersistence {
         try server.poll()
     }
 
+    /// Decides, after a look for commits that may have found some, how the next one comes about.
+    ///
+    /// - Parameter hasFound: whether there was one.
+    /// - Returns: the seconds after which to call ``poll()``; nil when the server tells of commits.
+    /// - Throws: `StoreError` with `disconnected`.
+    package func paced(hasFound: Bool) throws(StoreError) -> Double? { try server.paced(hasFound: hasFound) }
+
     package func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }
         var commits: [RemoteCommit] = []

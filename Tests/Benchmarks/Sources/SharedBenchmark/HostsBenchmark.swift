@@ -19,8 +19,9 @@ enum HostsBenchmark {
         deinit { floor_close(floor) }
     }
 
-    private static let hosts = 8
     private static let turn = 5.0
+    /// Hosts that commit, and hosts that follow them.
+    private static let (committing, following) = (6, 40)
 
     /// By hand: the head's row, an item's, the log's, and a notification, in one statement.
     static let commit = """
@@ -31,47 +32,98 @@ enum HostsBenchmark {
         select pg_notify('floor_hosts', h.head || ' ' || encode(i.record, 'hex')) from h, i
         """
 
+    /// A bare `UPDATE` of one of many rows.
+    private static let update = """
+        update floor set version = version + 1, record = set_byte(record, 9, $1 % 256)
+        where key = decode(md5(($1 % 100000)::text), 'hex')
+        """
+
+    /// A step of a host: whether it was a commit.
+    private typealias Step = (_ step: Int) throws -> Bool
+
     static func measure(_ address: SharedAddress, _ server: String, seconds: Double) throws {
-        var (ours, theirs) = (0, 0)
+        var counts: [String: Int] = [:]
         let turns = max(1, Int(seconds / turn))
         for _ in 0..<turns {
-            theirs += try inParallel { number in
-                let link = try Link(server)
-                return { step in
-                    if floor_run(link.floor, commit, Int32(step &* hosts &+ number)) == 0 {
-                        throw SharedBenchmark.Failure()
-                    }
-                    floor_drain(link.floor)
-                    return true
-                }
+            for (name, hosts, command) in [
+                ("one UPDATE", 1, update), ("UPDATEs", committing, update), ("by hand", committing, commit),
+            ] {
+                counts[name, default: 0] += try inParallel(hosts) { try byHand(server, command, $0, of: hosts) }
             }
-            ours += try inParallel { number in
-                let persistence = SharedPersistence(address, hostName: "host-\(number)", timeLimit: .seconds(60))
-                let store = try ItemStore.open(persistence)
-                return { step in
-                    try persistence.receive()
-                    try store.applyRemoteCommits()
-                    try store[(step &* hosts &+ number) % store.count]?.setValueInDollars(Int64(step))
-                    do { return try store.commit() } catch let error as StoreError where error.code == .conflict {
-                        return false
-                    }
-                }
+            for (name, hosts) in [("one host", 1), ("hosts", committing)] {
+                counts[name, default: 0] += try inParallel(hosts) { try host(address, $0, of: hosts) }
+            }
+            counts["followed", default: 0] += try inParallel(committing + following) { number in
+                number < committing ? try host(address, number, of: committing) : try follower(address, number)
             }
         }
         let time = Double(turns) * turn
-        print(
-            String(
-                format: "%d hosts committing: %.0f commits/s; head row and NOTIFY by hand: %.0f commits/s; ratio %.2f",
-                hosts, Double(ours) / time, Double(theirs) / time, Double(ours) / Double(theirs)))
+        let rates = counts.mapValues { Double($0) / time }
+        func report(_ what: String, _ name: String, _ peer: String, _ other: String) {
+            let (rate, beside) = (rates[name] ?? 0, rates[other] ?? 0)
+            print(String(format: "%@: %.0f commits/s; %@: %.0f/s; ratio %.2f", what, rate, peer, beside, rate / beside))
+        }
+        report("one host committing", "one host", "a bare UPDATE", "one UPDATE")
+        report("\(committing) hosts committing", "hosts", "\(committing) bare UPDATEs", "UPDATEs")
+        report("\(committing) hosts committing", "hosts", "head row and NOTIFY by hand", "by hand")
+        report("the same, with \(following) that follow", "followed", "without", "hosts")
+    }
+
+    private static func byHand(_ server: String, _ command: String, _ number: Int, of hosts: Int) throws -> Step {
+        let link = try Link(server)
+        return { step in
+            if floor_run(link.floor, command, Int32(step &* hosts &+ number)) == 0 { throw SharedBenchmark.Failure() }
+            floor_drain(link.floor)
+            return true
+        }
+    }
+
+    private static func host(_ address: SharedAddress, _ number: Int, of hosts: Int) throws -> Step {
+        let persistence = SharedPersistence(address, hostName: "host-\(number)", timeLimit: .seconds(60))
+        let store = try ItemStore.open(persistence)
+        return { step in
+            _ = try look(persistence, store)
+            try store[(step &* hosts &+ number) % store.count]?.setValueInDollars(Int64(step))
+            do { return try store.commit() } catch let error as StoreError where error.code == .conflict {
+                return false
+            }
+        }
+    }
+
+    private static func follower(_ address: SharedAddress, _ number: Int) throws -> Step {
+        let persistence = SharedPersistence(address, hostName: "follower-\(number)", timeLimit: .seconds(60))
+        let store = try ItemStore.open(persistence)
+        var pause: Double?
+        return { _ in
+            if let pause {
+                usleep(UInt32(pause * 1e6))
+                try persistence.poll()
+            } else if let descriptor = persistence.descriptor {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&entry, 1, 100)
+            }
+            pause = try look(persistence, store)
+            return false
+        }
+    }
+
+    /// Looks for commits, as a host's event loop does.
+    private static func look(_ persistence: SharedPersistence, _ store: ItemStore) throws -> Double? {
+        let revision = store.revision
+        try persistence.receive()
+        try store.applyRemoteCommits()
+        return try persistence.paced(hasFound: store.revision > revision)
     }
 
     /// Runs steps on a thread for each host, all from the same moment on.
     ///
-    /// - Parameter host: makes the host, on its thread.
+    /// - Parameters:
+    ///   - hosts: their number.
+    ///   - host: makes the host, on its thread.
     /// - Returns: how many steps were commits.
     /// - Throws: what a host throws.
     private static func inParallel(
-        _ host: @escaping @Sendable (_ number: Int) throws -> (_ step: Int) throws -> Bool
+        _ hosts: Int, _ host: @escaping @Sendable (_ number: Int) throws -> Step
     ) throws -> Int {
         let total = Atomic(0)
         let failures = Atomic(0)
