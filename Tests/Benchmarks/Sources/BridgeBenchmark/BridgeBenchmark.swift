@@ -51,6 +51,8 @@ enum BridgeBenchmark {
     static func main() async throws {
         let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 15
         let only = CommandLine.arguments.dropFirst(2).first
+        // First: what is freed later would be used again.
+        let engineSize = only == nil ? try await EngineBenchmark.kilobytes() : 0
         let textbook = textbook_open()
         defer { textbook_close(textbook) }
         let subject = try BridgeSubject()
@@ -86,6 +88,13 @@ enum BridgeBenchmark {
                     + (ratio > body.target ? "  missed" : ""))
         }
         guard only == nil else { return }
+        print("Runs, microseconds each", row("", "C", "engine", "at most"), separator: "\n")
+        for line in try await EngineBenchmark.lines(rounds: rounds) {
+            print(
+                row(line.name, tenths(line.hand), tenths(line.engine), tenths(line.target))
+                    + (line.engine > line.target ? "  missed" : ""))
+        }
+        print("An engine in memory: \(tenths(engineSize)) KB, at most 160")
         for line in try await CodableBenchmark.rows(rounds: rounds) {
             print(row(line.name, tenths(line.hand), tenths(line.library), hundredths(line.library / line.hand), ""))
         }
