@@ -261,14 +261,13 @@ extension SharedPersistence {
     private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
         let (connection, collection) = try server.reached()
         let commits = try server.asking { () throws(PostgresError) in
-            let rows = try flushed(
+            let (rows, count) = try flushed(
                 (
                     Self.nextCommits,
                     [.int4(collection.number), .int8(Int64(clamping: revision)), .int8(Self.pieceLength)]
                 ), connection)
             var commits: [LoggedCommit] = []
-            if rows.rowCount > 0 { server.log.announce(try rows.revision(0, 5)) }
-            for row in 0..<rows.rowCount {
+            for row in 0..<count {
                 let host = try rows.bytes(row, 2) ?? []
                 guard host.count == 16 else { throw PostgresResult.badAnswer("a host without an identifier") }
                 let name = try rows.text(row, 3)
@@ -296,19 +295,21 @@ extension SharedPersistence {
         return []
     }
 
-    /// The log's next rows, when they are flushed: what is shown here cannot vanish.
+    /// The log's next rows, and the number of those that are flushed: what is shown here cannot vanish. Behind the commits that
+    /// are known to be flushed there may be later ones: their notifications come, or this host asks for them.
     private func flushed(
         _ command: PostgresConnection.Command, _ connection: PostgresConnection
-    ) throws(PostgresError) -> PostgresResult {
-        while true {
-            let (rows, areFlushed) = try server.read(command, connection)
-            guard rows.rowCount > 0 else { return rows }
-            let newest = try rows.revision(rows.rowCount - 1, 0)
-            if areFlushed { server.log.flushed(through: newest) }
-            // One that nothing has told of yet.
-            server.log.announce(newest)
-            if areFlushed || !server.log.mayHaveUnflushed || server.isInTransaction { return rows }
+    ) throws(PostgresError) -> (rows: PostgresResult, count: Int) {
+        let (rows, areFlushed) = try server.read(command, connection)
+        var count = rows.rowCount
+        if areFlushed || server.isInTransaction {
+            guard count > 0 else { return (rows, 0) }
+            if areFlushed { server.log.flushed(through: try rows.revision(count - 1, 0)) }
+            server.log.announce(try rows.revision(0, 5))
+        } else {
+            while count > 0, try rows.revision(count - 1, 0) > server.log.flushed { count -= 1 }
         }
+        return (rows, count)
     }
 
     /// Up to 1,000 commits, as far as their records have fewer bytes than the piece's length; at least one.
