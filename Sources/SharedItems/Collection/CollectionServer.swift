@@ -196,14 +196,14 @@ final class CollectionServer {
 
     /// Runs the command that makes a commit, as a transaction unless one is open, and returns when the server has flushed it.
     ///
-    /// A commit's own transaction gives the collection's lock back before that: the next host's commit need not wait for the
-    /// disk. What other hosts read meanwhile, they show only when it is flushed, too. It takes one round trip.
+    /// While other hosts commit, its transaction gives the collection's lock back before that: the next one need not wait for
+    /// the disk. What they read meanwhile, they show only when it is flushed, too. It takes one round trip.
     ///
     /// - Throws: ``PostgresError``; one that is in doubt if the commit may be lost.
     func makeCommit(
         _ command: PostgresConnection.Command, _ connection: PostgresConnection
     ) throws(PostgresError) -> PostgresResult {
-        guard connection.mayFlush, transaction == .none else {
+        guard connection.mayFlush, log.hasCompany, transaction == .none else {
             return try connection.run(command.sql, command.parameters, isPrepared: true)
         }
         return try connection.rowsFlushed(of: command, after: PostgresConnection.leavesFlush)

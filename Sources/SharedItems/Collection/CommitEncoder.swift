@@ -333,7 +333,10 @@ extension SharedPersistence {
             server.log.announce(revision)
             server.log.flushed(through: revision)
             server.log.record(made)
-            if revision != sent.seen + 1 { server.log.localRevisions.insert(revision) }
+            if revision != sent.seen + 1 {
+                server.log.meet()
+                server.log.localRevisions.insert(revision)
+            }
             cache?.add(
                 LoggedCommit(
                     revision: revision, host: server.host, hostName: hostName, lineage: made.identifier,
@@ -341,6 +344,7 @@ extension SharedPersistence {
             return .committed(ItemRevision(rawValue: revision))
         case 2:
             server.statistics.overtaken += 1
+            server.log.meet()
             server.log.announce(revision)
             return .behind
         default:

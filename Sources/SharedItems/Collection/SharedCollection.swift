@@ -149,6 +149,15 @@ struct KnownLog {
     /// Records a revision that the server has.
     mutating func announce(_ revision: UInt64) { latest = max(latest, revision) }
 
+    /// When another host's commit was last met.
+    private var lastMeeting: ContinuousClock.Instant?
+
+    /// Records that another host commits, too.
+    mutating func meet() { lastMeeting = .now }
+
+    /// Whether other hosts commit at present.
+    var hasCompany: Bool { lastMeeting.map { $0 + .seconds(1) > .now } ?? false }
+
     /// Records that a revision is flushed, and with it those before.
     mutating func flushed(through revision: UInt64) { flushed = max(flushed, revision) }
 

@@ -246,6 +246,7 @@ extension SharedPersistence {
                 }
                 if changes.contains(where: { $0.change.kind == .declare }) { server.foundDeclaration() }
                 server.statistics.remoteCommits += 1
+                server.log.meet()
             }
             cache?.add(commit)
             server.log.record(Lineage(revision: commit.revision, identifier: commit.lineage))
