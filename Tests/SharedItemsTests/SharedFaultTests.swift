@@ -70,8 +70,10 @@ struct SharedFaultTests {
         #expect(try store[0]?.name == "\(made - 1)")
         let statistics = try store.shared.statistics
         #expect(statistics.disconnections > 20)
-        // To the server, too: it had the commit, and not the request for its flush.
-        #expect(statistics.settledInDoubt > 0)
+        // While others commit, the server may have a commit, and not the request for its flush.
+        if direction == .toHost || !othersCommit {
+            #expect((statistics.settledInDoubt > 0) == (direction == .toHost))
+        }
         #expect(
             try cluster.connect().run(
                 "select count(*) from cubby.log l where exists (select from cubby.host h "
