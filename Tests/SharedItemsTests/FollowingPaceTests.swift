@@ -16,24 +16,24 @@ struct FollowingPaceTests {
         (0..<count).map { number in
             let moment = start + .milliseconds(beginning + number * milliseconds)
             let step = pace.looked(hasFound: hasFound, at: moment)
-            if step == .unlisten { pace.didSet(isNotified: false) }
-            if step == .listen { pace.didSet(isNotified: true) }
+            if step == .unlisten { pace.didSet(isListening: false) }
+            if step == .listen { pace.didSet(isListening: true) }
             return step
         }
     }
 
-    @Test("few commits are told, many are asked for, until there are few again")
+    @Test("few commits are announced, many are polled for, until there are few again")
     func pace() {
         var pace = FollowingPace()
         // Ten a second, for as long as it may be.
-        #expect(Set(steps(&pace, 100, every: 100, hasFound: true)) == [.awaitNotification])
+        #expect(Set(steps(&pace, 100, every: 100, hasFound: true)) == [.wait])
         let many = steps(&pace, 30, every: 10, from: 20_000, hasFound: true)
-        #expect(many.prefix(20).allSatisfy { $0 == .awaitNotification })
-        #expect(many[20] == .unlisten && many.dropFirst(21).allSatisfy { $0 == .ask })
-        #expect(!pace.isNotified)
+        #expect(many.prefix(20).allSatisfy { $0 == .wait })
+        #expect(many[20] == .unlisten && many.dropFirst(21).allSatisfy { $0 == .wait })
+        #expect(!pace.isListening)
         let calm = steps(&pace, 12, every: 50, from: 20_300, hasFound: false)
-        #expect(calm.firstIndex(of: .listen) == 10 && calm.last == .awaitNotification)
-        #expect(pace.isNotified)
+        #expect(calm.firstIndex(of: .listen) == 10 && calm.last == .wait)
+        #expect(pace.isListening)
     }
 }
 
@@ -41,7 +41,7 @@ struct FollowingPaceTests {
     "Following a busy collection", .serialized,
     .enabled(if: PostgresServer.missing == nil, "PostgreSQL is not installed"), .cluster)
 struct BusyCollectionTests {
-    @Test("a host that asks instead of being told has every commit, and is told again")
+    @Test("a host that polls instead of listening has every commit, and listens again")
     func busy() throws {
         let cluster = try PostgresServer.ofSuite
         let address = try cluster.newCollection("busy")
@@ -50,24 +50,25 @@ struct BusyCollectionTests {
             try ItemStore.open(SharedPersistence(address, hostName: "other"))
         )
         let persistence = try other.shared
-        /// Looks as an event loop does; whether the server tells.
+        /// Looks as an event loop does; whether the server notifies.
         func look() throws -> Bool {
             let revision = other.revision
             try persistence.receive()
             try other.applyRemoteCommits()
-            return try persistence.paced(hasFound: other.revision > revision) == nil
+            try persistence.pace(hasFound: other.revision > revision)
+            return persistence.pollInterval == nil
         }
-        var isTold = true
+        var isNotified = true
         var count = 0
         // As many as it takes within a second, on any machine.
-        while isTold, count < 100_000 {
+        while isNotified, count < 100_000 {
             try busy.createItem()
             try busy.commit()
             count += 1
-            while other.revision < busy.revision { isTold = try look() }
+            while other.revision < busy.revision { isNotified = try look() }
         }
-        #expect(!isTold && other.count == count)
-        // What comes meanwhile is not told, and found.
+        #expect(!isNotified && other.count == count)
+        // What comes meanwhile is not announced, and found.
         try busy.createItem()
         try busy.commit()
         try persistence.poll()

@@ -131,8 +131,6 @@ package struct JournalEncoder {
     }
 
     private mutating func item(_ row: UInt32, at position: Int?) {
-        // Held once, and not for each cell.
-        let (rows, kinds) = (rows, kinds)
         custom.removeAll(keepingCapacity: true)
         rows.forEachCustomField(row) { custom.append(($0, $1)) }
         for (number, _) in custom { _ = fieldNumber(number) }

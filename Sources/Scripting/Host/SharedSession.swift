@@ -28,11 +28,9 @@ final class SharedSession {
 
     /// The next time that commits are applied although nothing tells of some: a notification can be lost, and an attempt
     /// to apply them can fail.
-    private var look: (timer: LoopTimer, isSoon: Bool)?
+    private var look: (timer: LoopTimer, delay: Double)?
     /// Applies commits whose notifications came with the answer to another request.
     private var wake: LoopTimer?
-    /// The next look in a collection in which others commit all the time.
-    private var question: LoopTimer?
     /// Whether the process is stopped, or about to be.
     private var isSuspended = false
 
@@ -86,7 +84,7 @@ final class SharedSession {
         let revision = items.revision
         do {
             try items.applyRemoteCommits()
-            askLater(try persistence.paced(hasFound: items.revision > revision))
+            try persistence.pace(hasFound: items.revision > revision)
         } catch { report(error) }
         bar?.finish(runtime.output)
         bar = nil
@@ -146,26 +144,16 @@ final class SharedSession {
         }
     }
 
-    /// Asks for commits after some seconds.
-    private func askLater(_ seconds: Double?) {
-        guard let seconds, question == nil else { return }
-        question = runtime.loop.after(seconds) { [weak self] in
-            guard let self else { return }
-            question = nil
-            guard persistence.isConnected else { return }
-            do throws(StoreError) { try persistence.poll() } catch { report(error) }
-            apply()
-        }
-    }
-
-    /// Looks for commits in a minute or, if there are some that could not be applied or sent, in seconds.
+    /// Looks for commits in a minute; in seconds if there are some that could not be applied or sent; in less if the server
+    /// does not notify this host, since there are many.
     private func lookLater() {
-        let isSoon =
+        let hasRest =
             persistence.isConnected
             && (persistence.mayHaveCommits(after: items.revision) || persistence.hasPendingCommits)
-        if let look, look.isSoon || !isSoon { return }
+        let delay = persistence.pollInterval ?? (hasRest ? Self.lookDelays.soon : Self.lookDelays.usual)
+        if let look, look.delay <= delay { return }
         look?.timer.cancel()
-        let timer = runtime.loop.after(isSoon ? Self.lookDelays.soon : Self.lookDelays.usual) { [weak self] in
+        let timer = runtime.loop.after(delay) { [weak self] in
             guard let self else { return }
             look = nil
             if persistence.isConnected {
@@ -174,7 +162,7 @@ final class SharedSession {
             apply()
             lookLater()
         }
-        look = (timer, isSoon)
+        look = (timer, delay)
     }
 
     // MARK: The connection

@@ -17,7 +17,7 @@ final class CollectionServer {
     var onNotification: () -> Void = {}
     private(set) var connection: PostgresConnection?
     private(set) var collection: SharedCollection?
-    private var pace = FollowingPace()
+    private(set) var following = FollowingPace()
     /// The server that an earlier run of this host used last.
     var former: ServerIdentity?
     var log = KnownLog()
@@ -118,7 +118,7 @@ final class CollectionServer {
         let head = try rows.textOfRevision()
         connection.mayFlush = try rows.text(0, 1) == "t"
         collection = found
-        pace = FollowingPace()
+        following = FollowingPace()
         log.begin(at: head)
         self.connection = connection
         onConnectionChange(true)
@@ -278,20 +278,18 @@ final class CollectionServer {
         for text in texts { log.announce(text) }
     }
 
-    /// Decides after a look for commits how the next one comes about.
+    /// Decides after a look for commits how the next one comes about: see ``FollowingPace``. Does nothing while an answer is
+    /// pending.
     ///
     /// - Parameter hasFound: whether there was one.
-    /// - Returns: the seconds after which to ask; nil when the server tells, or an answer is pending.
     /// - Throws: `StoreError` with `disconnected`.
-    func paced(hasFound: Bool) throws(StoreError) -> Double? {
-        guard let connection, connection.isOpen, let collection, !isAsking, transaction == .none else { return nil }
-        switch pace.looked(hasFound: hasFound, at: .now) {
-        case .awaitNotification: return nil
-        case .ask: return FollowingPace.interval
+    func pace(hasFound: Bool) throws(StoreError) {
+        guard let connection, connection.isOpen, let collection, !isAsking, transaction == .none else { return }
+        switch following.looked(hasFound: hasFound, at: .now) {
+        case .wait: return
         case .unlisten:
             try asking { () throws(PostgresError) in try connection.runScript("unlisten \(collection.channel)") }
-            pace.didSet(isNotified: false)
-            return FollowingPace.interval
+            following.didSet(isListening: false)
         case .listen:
             // Commits before it cause no notification.
             let head = try asking { () throws(PostgresError) in
@@ -300,9 +298,9 @@ final class CollectionServer {
                         + "select head from cubby.collection where id = \(collection.number)"
                 ).textOfRevision()
             }
-            pace.didSet(isNotified: true)
+            following.didSet(isListening: true)
             log.confirm(head)
-            return log.mayHaveCommits(after: log.lineage.revision) ? 0 : nil
+            if log.mayHaveCommits(after: log.lineage.revision) { onNotification() }
         }
     }
 

@@ -1,28 +1,26 @@
-/// How a host learns of the others' commits: the server tells it of each one, while there are few. One that is told all the time
-/// has the server stop that, and asks a few times a second until there are few again. So a busy collection does not wake each of
-/// its hosts for each commit, and they read many commits at once.
+/// How a host learns of the others' commits: by the server's notifications, while there are few. A host that is notified all the
+/// time stops listening, and polls until there are few again. So a busy collection does not wake each of its hosts for each
+/// commit, and they read many commits at once.
 struct FollowingPace {
     /// What a host has to do.
     enum Step: Equatable {
-        /// The server tells of the next commit.
-        case awaitNotification
-        /// Have the server tell no more, and ask after an interval.
+        /// Wait: for the next notification, or to poll.
+        case wait
+        /// Stop listening, and poll from then on.
         case unlisten
-        /// Ask after an interval.
-        case ask
-        /// Have the server tell of commits again, and look at once for those of before.
+        /// Listen again, and look at once for the commits of before.
         case listen
     }
 
-    /// The seconds between two questions.
+    /// The seconds between two polls.
     static let interval = 0.05
     /// More looks that found something, in the seconds in which they are counted, than are worth a notification each.
     private static let (most, period) = (20, Duration.seconds(1))
     /// Without anything found for so long there are few.
     private static let calm = Duration.milliseconds(500)
 
-    /// Whether the server tells of commits.
-    private(set) var isNotified = true
+    /// Whether the host listens.
+    private(set) var isListening = true
     private var found = 0
     private var beginning: ContinuousClock.Instant?
     private var last: ContinuousClock.Instant?
@@ -35,18 +33,18 @@ struct FollowingPace {
     /// - Returns: what to do.
     mutating func looked(hasFound: Bool, at now: ContinuousClock.Instant) -> Step {
         if hasFound { last = now }
-        guard isNotified else { return (last ?? now) + Self.calm > now ? .ask : .listen }
-        guard hasFound else { return .awaitNotification }
+        guard isListening else { return (last ?? now) + Self.calm > now ? .wait : .listen }
+        guard hasFound else { return .wait }
         if beginning.map({ $0 + Self.period > now }) == true {
             found += 1
         } else {
             (beginning, found) = (now, 1)
         }
-        return found > Self.most ? .unlisten : .awaitNotification
+        return found > Self.most ? .unlisten : .wait
     }
 
-    /// Records that the server does as it was told.
-    mutating func didSet(isNotified: Bool) {
-        (self.isNotified, found, beginning) = (isNotified, 0, nil)
+    /// Records what the host does from now on.
+    mutating func didSet(isListening: Bool) {
+        (self.isListening, found, beginning) = (isListening, 0, nil)
     }
 }

@@ -221,12 +221,16 @@ extension SharedPersistence {
         try server.poll()
     }
 
-    /// Decides, after a look for commits that may have found some, how the next one comes about.
+    /// Decides after a look for commits how the next one comes about: by a notification, or by polling.
     ///
     /// - Parameter hasFound: whether there was one.
-    /// - Returns: the seconds after which to call ``poll()``; nil when the server tells of commits.
     /// - Throws: `StoreError` with `disconnected`.
-    package func paced(hasFound: Bool) throws(StoreError) -> Double? { try server.paced(hasFound: hasFound) }
+    package func pace(hasFound: Bool) throws(StoreError) { try server.pace(hasFound: hasFound) }
+
+    /// The seconds after which to call ``poll()``; nil while the server notifies this host.
+    package var pollInterval: Double? {
+        isConnected && !server.following.isListening ? FollowingPace.interval : nil
+    }
 
     package func takeCommits(after revision: ItemRevision) throws(StoreError) -> [RemoteCommit] {
         server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }

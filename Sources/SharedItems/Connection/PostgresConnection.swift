@@ -156,6 +156,9 @@ package final class PostgresConnection {
 
     // MARK: Commands
 
+    /// A command, with `$1`, `$2` for its parameters.
+    package typealias Command = (sql: String, parameters: [PostgresValue])
+
     /// Whether the role may have the server's log flushed, which is taken from it only by a superuser. Without it commits are
     /// flushed before they are visible.
     var mayFlush = false
@@ -181,9 +184,6 @@ package final class PostgresConnection {
         }
     }
 
-    /// A command, with `$1`, `$2` for its parameters.
-    package typealias Command = (sql: String, parameters: [PostgresValue])
-
     /// Runs commands one after the other, without waiting for each answer: many of them take one round trip. After one
     /// that fails the later ones are not run.
     ///
@@ -206,10 +206,9 @@ package final class PostgresConnection {
         guard let enter = library.PQenterPipelineMode, let exit = library.PQexitPipelineMode,
             let end = library.PQpipelineSync
         else {
-            var results: [PostgresResult] = []
             var all: [Result<[PostgresResult], PostgresError>] = []
             for group in groups {
-                results = []
+                var results: [PostgresResult] = []
                 for (sql, parameters) in group { results.append(try run(sql, parameters)) }
                 all.append(.success(results))
             }

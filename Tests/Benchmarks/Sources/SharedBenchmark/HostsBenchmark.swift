@@ -82,7 +82,7 @@ enum HostsBenchmark {
         let persistence = SharedPersistence(address, hostName: "host-\(number)", timeLimit: .seconds(60))
         let store = try ItemStore.open(persistence)
         return { step in
-            _ = try look(persistence, store)
+            try look(persistence, store)
             try store[(step &* hosts &+ number) % store.count]?.setValueInDollars(Int64(step))
             do { return try store.commit() } catch let error as StoreError where error.code == .conflict {
                 return false
@@ -93,26 +93,25 @@ enum HostsBenchmark {
     private static func follower(_ address: SharedAddress, _ number: Int) throws -> Step {
         let persistence = SharedPersistence(address, hostName: "follower-\(number)", timeLimit: .seconds(60))
         let store = try ItemStore.open(persistence)
-        var pause: Double?
         return { _ in
-            if let pause {
+            if let pause = persistence.pollInterval {
                 usleep(UInt32(pause * 1e6))
                 try persistence.poll()
             } else if let descriptor = persistence.descriptor {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&entry, 1, 100)
             }
-            pause = try look(persistence, store)
+            try look(persistence, store)
             return false
         }
     }
 
     /// Looks for commits, as a host's event loop does.
-    private static func look(_ persistence: SharedPersistence, _ store: ItemStore) throws -> Double? {
+    private static func look(_ persistence: SharedPersistence, _ store: ItemStore) throws {
         let revision = store.revision
         try persistence.receive()
         try store.applyRemoteCommits()
-        return try persistence.paced(hasFound: store.revision > revision)
+        try persistence.pace(hasFound: store.revision > revision)
     }
 
     /// Runs steps on a thread for each host, all from the same moment on.
