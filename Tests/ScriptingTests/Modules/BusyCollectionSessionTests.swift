@@ -1,8 +1,10 @@
-import Items
+import Application
 import Scripting
 import SharedItems
 import TestSupport
 import Testing
+
+@testable import Items
 
 /// A host of a collection in which others commit all the time.
 @Suite(
@@ -15,10 +17,12 @@ struct BusyCollectionSessionTests {
         let address = try SharedAddress(server.url())
         try SharedSchema.initialize(address)
         let other = try ItemStore.open(SharedPersistence(address, hostName: "other"))
-        let persistence = SharedPersistence(address, hostName: "scripts")
-        let embedding = try Embedding(server.folder.file("c")) { options in options.persistence = { _ in persistence } }
+        let embedding = try Embedding(server.folder.file("c")) { options in
+            options.persistence = { _ in SharedPersistence(address, hostName: "scripts") }
+        }
         embedding.host.launch()
         let (items, loop) = (embedding.host.items, embedding.host.loop)
+        let persistence = try #require(items.replica.remote as? SharedPersistence)
         func commit() throws {
             try other.createItem()
             try other.commit()
