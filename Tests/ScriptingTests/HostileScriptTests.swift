@@ -1,6 +1,8 @@
 import Application
 import Glibc
 import Lua
+import Platform
+import PropertyList
 import Scripting
 import TestSupport
 import Testing
@@ -84,6 +86,19 @@ struct HostileScriptTests {
         #expect(embedding.recorder.errors.contains("time is up: the limit is 0.05 s"), "\(embedding.recorder.errors)")
         #expect(embedding.run("return rawget(_G, 'heard')") == "true")
         expectUsable()
+        embedding.end()
+    }
+
+    @Test("work that ends at the deadline says so, also before the timer's signal")
+    func beforeTheSignal() {
+        embedding.host.register("late") { () throws -> Int in
+            ThreadClock.advance(nanoseconds: 60_000_000_000)
+            #expect(Interruption.isDue)
+            throw WorkStopped()
+        }
+        defer { ThreadClock.reset() }
+        #expect(embedding.run("late()") == "error: chunk:1: time is up: the limit is 0.05 s")
+        #expect(embedding.run("pcall(late) return 1") == "error: chunk:1: time is up: the limit is 0.05 s")
         embedding.end()
     }
 

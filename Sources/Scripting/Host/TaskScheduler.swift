@@ -477,7 +477,11 @@ package final class TaskScheduler {
 
     /// Whether the running code is about to be stopped.
     private var mustStop: Bool {
-        if let armed, armed <= .now() { return true }
+        if let armed, armed <= .now() {
+            // The state's timer may be late: what fails now, fails by the deadline.
+            state.interrupter.interrupt(.deadline)
+            return true
+        }
         let pending = state.pendingInterrupts
         if pending.contains(.urgent) || running.contains(where: { $0.isCancelRequested || $0.isCancelled() }) {
             return true
