@@ -9,7 +9,9 @@ package final class PostgresServer: Sendable {
     package static let missing: String? =
         programs == nil ? "PostgreSQL's server is not installed (apt install postgresql-15)" : nil
 
+    /// The folder of the server's programs: of CUBBY_POSTGRESQL, or of the newest version that Debian has installed.
     private static let programs: String? = {
+        if let folder = ProcessInfo.processInfo.environment["CUBBY_POSTGRESQL"], !folder.isEmpty { return folder }
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }.first {
