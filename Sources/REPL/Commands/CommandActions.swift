@@ -14,7 +14,8 @@ extension PromptSession {
     func perform(_ command: CommandLine, then end: @escaping () -> Void) {
         guard let known = Command.named(command.name) else {
             let hint = NearestNames.hint(for: command.name, among: Command.all.map(\.name))
-            complain("unknown command ':\(command.name)'\(hint); :help lists them")
+            let other = function(named: command.name).map { ", and \($0) is a function of Lua" } ?? ""
+            complain("unknown command ':\(command.name)'\(hint); :help lists them\(other)")
             return end()
         }
         let rest = command.rest
@@ -24,6 +25,13 @@ extension PromptSession {
             return end()
         }
         known.perform(self, rest, end)
+    }
+
+    /// The function or method that has the name of a command that is not there, such as `items:import`.
+    private func function(named name: String) -> String? {
+        let names = host.helpIndex.map { String($0.name.prefix { $0 != "(" }) }
+        return ["items:\(name)", name].first(where: names.contains)
+            ?? names.first { $0.hasSuffix(".\(name)") || $0.hasSuffix(":\(name)") }
     }
 
     /// Sends a request whose answer ends the command.

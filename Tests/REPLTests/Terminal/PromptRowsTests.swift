@@ -243,7 +243,10 @@ struct PromptRowsTests {
             ]),
         PromptRow(
             "29 an unknown command",
-            [.enter(":hooksx"), .see("unknown command ':hooksx'"), .see("did you mean 'hooks'?")]),
+            [
+                .enter(":hooksx"), .see("unknown command ':hooksx'"), .see("did you mean 'hooks'?"),
+                .enter(":import x.csv"), .see("and items:import is a function of Lua"),
+            ]),
         PromptRow("29 :help lists the commands", [.enter(":help"), .see(":tutorial"), .see(":quit")]),
         PromptRow(
             "29 commands are completed",
