@@ -12,8 +12,11 @@ class Link:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        words = [self.port, target, delay, rate]
-        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), *map(str, words)])
+        self.words = [sys.executable, os.path.abspath(__file__), *map(str, (self.port, target, delay, rate))]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.words)
         end = time.time() + 10
         while time.time() < end:
             with socket.socket() as probe:
@@ -21,6 +24,12 @@ class Link:
                     return
             time.sleep(0.02)
         raise SystemExit("the link does not listen")
+
+    def restart(self, seconds):
+        """Breaks the connections, and takes new ones after a while."""
+        self.__exit__()
+        time.sleep(seconds)
+        self.start()
 
     def __enter__(self):
         return self
@@ -71,7 +80,7 @@ async def serve(port, target, delay, rate):
             return
         await asyncio.gather(carry(reader, far_writer, delay, rate), carry(far_reader, writer, delay, rate))
 
-    async with await asyncio.start_server(connected, "127.0.0.1", port, limit=65536) as server:
+    async with await asyncio.start_server(connected, "127.0.0.1", port, limit=65536, reuse_address=True) as server:
         await server.serve_forever()
 
 

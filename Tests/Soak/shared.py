@@ -9,18 +9,20 @@ usage: shared.py PROGRAM [SECONDS [HOSTS [PART…]]]
     disk     the server's disk is full, and well again (as root)
     away     hosts that go on while the server is away, and come back
     links    hosts far away, or on a slow link, beside others that commit all the time
+    history  transactions of nine sorts under all of these faults, judged as a whole: see history.py
 """
 import ctypes, os, random, shutil, subprocess, sys, tempfile, time, traceback
 
 from away import away
 from bank import Bank
+from history import history
 from links import links
 from postgres import Server, own
 
 program = os.path.abspath(sys.argv[1])
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 60
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
-parts = sys.argv[4:] or ["kills", "standby", "network", "disk", "away", "links"]
+parts = sys.argv[4:] or ["kills", "standby", "network", "disk", "away", "links", "history"]
 
 
 def kills(root):
@@ -259,6 +261,10 @@ def far(root):
     return links(program, root, seconds, count, fault)
 
 
+def whole(root):
+    return history(program, root, seconds, count, fault)
+
+
 def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
@@ -296,7 +302,7 @@ for part in parts:
         status = 1
         try:
             status = {"kills": kills, "standby": standby, "network": network, "disk": disk, "away": rejoin,
-                      "links": far}[part](root) and 1
+                      "links": far, "history": whole}[part](root) and 1
         except BaseException:
             traceback.print_exc()
         finally:
