@@ -176,6 +176,12 @@ extension ColumnStore {
         for field in fields { _ = materialise(field) }
     }
 
+    /// The same for code that reads the cells of most rows one by one: also the texts of fields of the schema.
+    package func prepareCells(_ fields: [ItemField]) {
+        prepareColumns(fields)
+        for field in fields { table.loadTexts(of: field) }
+    }
+
     /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own and those of the misfits
     /// that it has.
     package func cellKinds(_ field: ItemField) -> UInt16 {

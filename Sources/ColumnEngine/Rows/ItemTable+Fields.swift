@@ -140,6 +140,19 @@ extension ItemTable {
         for (field, column) in zip(missing, made ?? []) { install(column, field) }
     }
 
+    /// Reads the texts of a field that are only in a mapped archive, in batches, and keeps them.
+    func loadTexts(of field: ItemField) {
+        guard isMapped, let column = column(field) else { return }
+        let length = 1024
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: length) { rows in
+            for start in stride(from: 0, to: rowCount, by: length) where !Interruption.isDue {
+                let count = min(length, rowCount - start)
+                for place in 0..<count { rows[place] = UInt32(start + place) }
+                column.cells.materialiseTexts(UnsafeMutableBufferPointer(rebasing: rows[..<count]))
+            }
+        }
+    }
+
     /// Columns of cells by row and place; nil if it is interrupted before all rows are read.
     private func madeColumns(_ count: Int, _ cell: (UInt32, Int) -> Cell) -> [FieldColumn]? {
         var columns = [FieldColumn?](repeating: nil, count: count)

@@ -179,7 +179,7 @@ final class ItemMerger {
     /// Reads the file's columns of a mapped archive as wholes once many of its items are compared: one by one takes longer.
     private func prepareColumns(_ row: ImportedRow) {
         matched += 1
-        if matched == max(64, formerCount / 32) { store.columns.prepareColumns(row.columns.map(\.field)) }
+        if matched == max(64, formerCount / 32) { store.columns.prepareCells(row.columns.map(\.field)) }
     }
 
     /// - Returns: false for a row that lacks a part of its key: it finds no item.
