@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("Binary property lists")
@@ -18,6 +19,20 @@ struct BinaryPropertyListTests {
     func roundTrip(_ value: PropertyListValue) throws {
         let bytes = try value.encoded(as: .binary)
         #expect(try PropertyListValue(decoding: bytes) == value)
+    }
+
+    @Test("texts of any units come back, an unpaired surrogate as units")
+    func anyUnits() throws {
+        let edges: [UInt16] = [0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0xFFFF]
+        var random = TestGenerator(seed: 7)
+        let texts: [PropertyListValue] = (0..<5000).map { _ in
+            let units = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+                Bool.random(using: &random)
+                    ? edges.randomElement(using: &random) ?? 0 : .random(in: 0...0xFFFF, using: &random)
+            }
+            return String(validating: units, as: UTF16.self).map { .string($0) } ?? .utf16(units)
+        }
+        #expect(try PropertyListValue(decoding: PropertyListValue.array(texts).encoded(as: .binary)) == .array(texts))
     }
 
     @Test("references and offsets get wide enough", arguments: [250, 256, 300, 65530, 65536, 70000])
