@@ -82,6 +82,10 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
             "name the server in the address as its certificate does, or give it a certificate for this name"
         ),
         (
+            "host name must be specified",
+            "write the server's name as its certificate has it beside hostaddr: host=NAME, or PGHOST"
+        ),
+        (
             "certificate",
             "the server's certificate has to be signed by an authority in ~/.postgresql/root.crt (sslrootcert)"
         ),

@@ -1,5 +1,6 @@
 public import ColumnEngine
 package import Files
+import Glibc
 import ItemArchive
 import PropertyList
 @_exported import Wording
@@ -175,8 +176,8 @@ extension SharedPersistence {
     /// The TCP ports of the server; none on a socket.
     package var ports: Set<Int> {
         let settings = settings
-        let hosts = settings["host"]?.split(separator: ",") ?? []
-        guard !hosts.isEmpty, !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
+        let hosts = ["host", "hostaddr"].flatMap { settings[$0]?.split(separator: ",") ?? [] }
+        guard !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
         return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
     }
 
@@ -189,7 +190,9 @@ extension SharedPersistence {
             "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
             "/etc/ssl", "/etc/passwd", "/etc/postgresql-common",
         ]
-        return named.filter { $0.hasPrefix("/") } + home + system
+        // libpq reads it for each connection.
+        let services = ["PGSERVICEFILE", "PGSYSCONFDIR"].compactMap { getenv($0).map { String(cString: $0) } }
+        return (named + services).filter { $0.hasPrefix("/") } + home + system
     }
 }
 
