@@ -201,6 +201,10 @@ begin
         raise exception 'the commit came with other bytes than its host sent' using errcode = 'CB004';
     end if;
     perform cubby.check_records(in_removed, in_keys, in_ranks, in_records, in_record, in_declarations);
+    -- Within a transaction of the caller's the row stays locked: that has the deadline of `hold`.
+    if current_setting('idle_in_transaction_session_timeout') = '0' then
+        perform set_config('idle_in_transaction_session_timeout', '5s', true);
+    end if;
     -- The row stays locked until the end: the commits of a collection come one after the other. The lineage is the next one
     -- when nothing came in between.
     update cubby.collection c set head = c.head + 1,
@@ -337,8 +341,9 @@ create or replace function cubby.outcome(in_token uuid) returns bigint
     language sql stable security definer set search_path = pg_catalog, pg_temp
     as $$ select l.revision from cubby.log l where l.token = in_token and l.collection = any (cubby.readable()) $$;
 
--- Holds the collection against all other commits until the end of the caller's transaction, which ends by itself when the
--- caller has sent nothing for a while.
+-- Holds the collection against all other commits until the end of the caller's transaction. The server ends it, and the
+-- caller's connection, when the caller has sent nothing for five seconds, whatever its own settings are; PostgreSQL 17 and later
+-- also after a minute, however much it sends.
 create or replace function cubby.hold(in_collection int) returns bigint
     language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -346,6 +351,9 @@ declare
 begin
     perform cubby.check_writer(in_collection);
     perform set_config('idle_in_transaction_session_timeout', '5s', true);
+    if current_setting('transaction_timeout', true) is not null then
+        perform set_config('transaction_timeout', '1min', true);
+    end if;
     select c.head into found_head from cubby.collection c where c.id = in_collection for update;
     return found_head;
 end $$;
