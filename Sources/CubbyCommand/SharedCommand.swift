@@ -185,12 +185,16 @@ struct TransferOptions: ParsableArguments {
         let (persistence, schema) = try SharedArgument.connect(address, opened)
         try match(opened.container, schema, isPull: isPull, opened)
         var failures: [String: String] = [:]
+        var leftOut: [String] = []
         do throws(StoreError) {
             let local = try ItemStore.open(ArchivePersistence(of: opened), schema: schema)
             let shared = try ItemStore.open(persistence, schema: schema)
             for store in [local, shared] { store.attachments = opened.pictures }
             try shared.applyRemoteCommits()
-            for notice in local.carriedNotices + shared.carriedNotices { CommandFailure.say(VisibleText.line(notice)) }
+            leftOut = persistence.noticesOfLeftOut
+            for notice in leftOut + local.carriedNotices + shared.carriedNotices {
+                CommandFailure.say(VisibleText.line(notice))
+            }
             let bar = CommandProgress("Copying", total: max(local.count, shared.count))
             defer { bar.finish() }
             let copied = try copy(local, shared, bar.show)
@@ -206,7 +210,7 @@ struct TransferOptions: ParsableArguments {
         for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
             CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
         }
-        if !failures.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
+        if !failures.isEmpty || isPull && !leftOut.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
     }
 }
 

@@ -47,6 +47,11 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                     .unusable,
                     "\(error.message): its owner makes it with cubby shared init '\(address.description)', or opens it to this role with cubby shared grant ROLE '\(address.description)'"
                 )
+            case "CB004":
+                self.init(
+                    .denied,
+                    "\(error.message): nothing was committed; commit again, and if that is refused, too, install cubby anew on "
+                        + "this machine, and have its memory checked")
             case "53100":
                 self.init(
                     .denied,
@@ -75,6 +80,10 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         (
             "does not match host name",
             "name the server in the address as its certificate does, or give it a certificate for this name"
+        ),
+        (
+            "host name must be specified",
+            "write the server's name as its certificate has it beside hostaddr: host=NAME, or PGHOST"
         ),
         (
             "certificate",

@@ -109,6 +109,53 @@ final class SharedServerTests {
         try expect(0, "", museum, ["PGSSLROOTCERT": folder.file("good.crt")])
     }
 
+    @Test(
+        "whoever says where the server is, beyond the loopback it is asked for its certificate; nobody shows passwords")
+    func resolved() throws {
+        let path = program.scratch.file("services")
+        let port = server.port ?? 0
+        func service(_ name: String, _ lines: String...) -> String {
+            "[\(name)]\nport=\(port)\nuser=owner\ndbname=postgres\npassword=geheim\n" + lines.joined(separator: "\n")
+                + "\n"
+        }
+        try
+            (service("museum", "host=museum.test", "hostaddr=127.0.0.1") + service("near", "host=127.0.0.1")
+            + service("open", "host=museum.test", "hostaddr=127.0.0.1", "sslmode=disable"))
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        let file = ["PGSERVICEFILE": path]
+        func named(_ name: String) -> [String: String] { file.merging(["PGSERVICE": name]) { $1 } }
+        let bare = "postgres://owner@/postgres?collection=home"
+        for (url, environment) in [
+            ("service=museum collection=home", file), ("postgres:///?service=museum&collection=home", file),
+            ("postgres:///?collection=home", named("museum")),
+            (bare, ["PGHOST": "museum.test", "PGHOSTADDR": "127.0.0.1", "PGPORT": "\(port)"]),
+            (bare + "&hostaddr=127.0.0.1", ["PGHOST": "museum.test", "PGPORT": "\(port)"]),
+            ("service=open collection=home sslmode=verify-full", file),
+        ] { try expect(74, "switch ssl on", url, environment) }
+        for (url, environment) in [
+            ("service=near collection=home", file), ("postgres:///?collection=home", named("near")),
+            ("service=open collection=home", file), ("service=museum collection=home sslmode=disable", file),
+            (bare, ["PGHOST": "127.0.0.1", "PGPORT": "\(port)"]),
+            (bare, ["PGHOSTADDR": "127.0.0.1", "PGPORT": "\(port)"]),
+        ] { try expect(0, "", url, environment) }
+        let missing = try run(
+            program.path, ["shared", "status", "service=nowhere"], environment: program.environment.merging(file) { $1 }
+        )
+        #expect(missing.status == .exited(74) && missing.stderr.contains("nowhere"), "\(missing.stderr)")
+        for words in [
+            ["shared", "status", "service=museum"], ["shared", "status", "service=near collection=home"],
+            ["doctor", "--shared", "service=near collection=home"], ["shared", "hosts", "service=nowhere"],
+            ["shared", "status", "postgres://anna:geheim@127.0.0.1/db"],
+            ["shared", "status", "http://anna:geheim@h/db"],
+            ["shared", "status", "postgres://h/db?p%61ssword=geheim"],
+            ["--shared", "host=h password = 'geheim'", "-e", ""],
+        ] {
+            let output = try run(program.path, words, environment: program.environment.merging(file) { $1 })
+            #expect(!(output.stdout + output.stderr).contains("geheim"), "\(words)")
+            if words.joined().contains("geheim") { #expect(output.status == .exited(64), "\(words): \(output.stderr)") }
+        }
+    }
+
     @Test("what is too old, or no PostgreSQL at all")
     func fakes() throws {
         func expect(_ status: Int32, _ text: String, _ fake: FakeServer) throws {

@@ -236,7 +236,9 @@ struct SharedDeclarationTests {
             "drop table cubby.declaration; alter table cubby.collection drop column declared; "
                 + "drop function cubby.check_declared, cubby.hello(text, uuid, text, bigint, int), "
                 + "cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
-                + "bytea[], bytea)")
+                + "bytea[], bytea), "
+                + "cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
+                + "bytea[], bytea, bytea)")
         try owner.runScript(
             String(contentsOfFile: "\(Project.root)/Tests/Fixtures/shared/functions-2.0.0.sql", encoding: .utf8))
         try owner.runScript("create role anna login")
@@ -265,6 +267,7 @@ struct SharedDeclarationTests {
                 [.text("migration"), .uuid([UInt8](repeating: 9, count: 16)), .text("older")])
         }
         #expect(refusal?.message.contains("install a newer cubby") == true)
+        let item = CommitCall.item("older")
         let commit = #expect(throws: PostgresError.self) {
             try anna.run(
                 "select * from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
@@ -272,8 +275,8 @@ struct SharedDeclarationTests {
                     .int4(try #require(old[0].shared.server.collection).number),
                     .uuid(try #require(old[0].shared.server.collection).epoch),
                     .int8(Int64(old[0].revision.rawValue)), .uuid([UInt8](repeating: 9, count: 16)),
-                    .uuid([UInt8](repeating: 9, count: 16)), .byteArrays([]), .byteArrays([]), .byteArrays([[1]]),
-                    .byteArrays([[1]]), .byteArrays([[1]]), .bytes([1]),
+                    .uuid([UInt8](repeating: 9, count: 16)), .byteArrays([]), .byteArrays([]), .byteArrays([item.key]),
+                    .byteArrays([item.rank]), .byteArrays([item.record]), .bytes(CommitCall.nothing),
                 ])
         }
         #expect(commit?.kind == .server("CB003"))

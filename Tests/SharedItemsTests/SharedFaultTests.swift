@@ -151,7 +151,7 @@ struct SharedFaultTests {
             proxy.cut(after: nil)
         }
         let types =
-            "(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, bytea[], bytea)"
+            "(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, bytea[], bytea, bytea)"
         try owner.runScript("alter function cubby.commit\(types) rename to other")
         #expect(throws: StoreError.self) { try store.commit() }
         // After an answer that was lost it is still not known whether the first try happened.
@@ -187,6 +187,41 @@ struct SharedFaultTests {
         try store.commit()
         try expectEqual([store])
         #expect(try store.count == 1 && store[0]?.name == "urn")
+    }
+
+    @Test(
+        "whoever holds a collection and says no more loses it by the server's deadline, and the next one has it",
+        arguments: [true, false])
+    func holdEnds(commits: Bool) throws {
+        let store = try stores("hold-ends-\(commits)")[1]
+        try store.createItem(ItemFields(name: "vase", itemKey: "k"))
+        try store.commit()
+        let number = try #require(store.shared.server.collection).number
+        let silent = try cluster.connect()
+        try silent.runScript("set idle_in_transaction_session_timeout = 0; begin")
+        if commits {
+            var call = try CommitCall(store, item: "k", silent)
+            call.seen = store.revision.rawValue
+            #expect(try call.run(silent) == 0)
+        } else {
+            try silent.run("select cubby.hold($1)", [.int4(number)])
+        }
+        let settings = try silent.run(
+            "select current_setting('idle_in_transaction_session_timeout'), coalesce(current_setting('transaction_timeout', true), '')"
+        )
+        #expect(try settings.text(0, 0) == "5s")
+        if !commits { #expect(try ["", "1min"].contains(settings.text(0, 1))) }
+        // It waits for as long as the other one has the collection.
+        let next = try cluster.connect()
+        next.timeLimit = 60
+        #expect(try next.run("select cubby.hold($1)", [.int4(number)]).number(0, 0) == 1)
+        #expect(throws: PostgresError.self) { try silent.run("select 1") }
+        #expect(!silent.isOpen)
+        try store.item(forKey: "k")?.setName("urn")
+        try store.commit()
+        try expectEqual([store])
+        // What was held alone is the transaction's: the session's own settings are as they were.
+        #expect(try next.run("select current_setting('idle_in_transaction_session_timeout')").text(0, 0) == "0")
     }
 
     @Test("a server that stops between commits: read-only meanwhile, and all catch up afterwards")

@@ -156,7 +156,8 @@ struct SharedLogTests {
                     from cubby.log l where l.collection = c.id and c.name = '\(name)';
                 """
             let commit = """
-                select cubby.commit(id, epoch, head, gen_random_uuid(), gen_random_uuid(), '{}', '{}', '{}', '{}', '{}', '')
+                select cubby.commit(id, epoch, head, gen_random_uuid(), gen_random_uuid(), '{}', '{}', '{}', '{}', '{}',
+                        '\\x\(CommitCall.nothing.hexadecimal)')
                     from cubby.collection where name = '\(name)';
                 """
             return switch self {

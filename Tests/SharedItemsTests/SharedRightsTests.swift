@@ -87,7 +87,7 @@ struct SharedRightsTests {
             (
                 "select cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
                 [.int4(known.number), .uuid(known.epoch), .int8(1), .uuid(token), .uuid(token), .byteArrays([])]
-                    + keys + [.bytes([1])]
+                    + keys + [.bytes(CommitCall.nothing)]
             ),
             ("select cubby.hold($1)", [.int4(known.number)]),
             ("select cubby.put_picture($1, '', 0, '', '')", [.int4(known.number)]),

@@ -123,12 +123,13 @@ struct SharedSchemaTests {
         // The server keeps a plan for all values after a few.
         for round in 0..<12 {
             try connection.runScript("begin")
+            let item = CommitCall.item("\(round)")
             let answer = try connection.run(
                 "select status, revision from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)",
                 [
                     .int4(number), .uuid(epoch), .int8(19_990), .uuid((0..<16).map { UInt8($0 + round) }), .uuid(host),
-                    .byteArrays([[1], [2]]), .byteArrays([]), .byteArrays([[3, UInt8(round)]]), .byteArrays([[1]]),
-                    .byteArrays([[1]]), .bytes([1]),
+                    .byteArrays([[1], [2]]), .byteArrays([]), .byteArrays([item.key]), .byteArrays([item.rank]),
+                    .byteArrays([item.record]), .bytes(CommitCall.nothing),
                 ])
             #expect(try answer.number(0, 0) == 0)
             #expect(try answer.number(0, 1) == 20_001 + Int64(round))

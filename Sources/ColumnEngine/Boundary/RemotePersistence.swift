@@ -64,7 +64,11 @@ package protocol RemotePersistence: ItemPersistence {
     func rank(ofKey key: String) -> [UInt8]?
 
     /// Continues from what another opening of the same collection has loaded, once its items are here.
-    func adopt(_ other: any RemotePersistence)
+    ///
+    /// - Parameters:
+    ///   - other: that opening.
+    ///   - reason: why the log did not do.
+    func adopt(_ other: any RemotePersistence, because reason: StoreError)
 
     /// A change of another host with its position among the current items.
     ///

@@ -197,13 +197,15 @@ struct JournalDecoder {
 extension ItemLoader {
     /// Adds the items of a record of insertions, and returns the last one's row.
     ///
-    /// - Throws: `StoreError` with `corruptJournal`: the bytes are not trusted.
+    /// - Throws: `StoreError` with `corruptJournal`: the bytes are not trusted. The store is then unchanged.
     package func addRecord(_ record: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
         let count = store.count
         var decoder = JournalDecoder(self, record)
-        try replaying { () throws(StoreError) in try decoder.replay() }
-        guard store.count == count + 1 else {
-            throw StoreError(.corruptJournal, "an item's record has \(store.count - count) items")
+        try replaying { () throws(StoreError) in
+            try decoder.replay()
+            guard store.count == count + 1 else {
+                throw StoreError(.corruptJournal, "an item's record has \(store.count - count) items")
+            }
         }
         return store.row(at: count)
     }

@@ -107,7 +107,7 @@ extension ItemStore {
             let latest = try ItemStore.open(other, schema: schema)
             let new = NewItems(in: columns, remote.pendingCommits, latest.columns, rank: other.rank(ofKey:))
             let commit = RemoteCommit(revision: latest.revision, host: "", changes: new.changes)
-            try catchUp(with: [commit]) { remote.adopt(other) }
+            try catchUp(with: [commit]) { remote.adopt(other, because: reason) }
         }
     }
 

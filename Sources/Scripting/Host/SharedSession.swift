@@ -51,6 +51,7 @@ final class SharedSession {
         waiter.hasEnded = { [status = runtime.status] in status.exitCode != nil }
         persistence.onConnectionChange = { [weak self] isConnected in self?.connectionChanged(isConnected) }
         persistence.onNotification = { [weak self] in self?.wakeUp() }
+        persistence.onNotice = { [weak self] notice in self?.runtime.log.logger.warning("\(notice)") }
         persistence.onProgress = { [weak self] done, total in self?.show(done, total) }
         watchSocket()
         lookLater()
@@ -80,7 +81,6 @@ final class SharedSession {
     func apply() {
         guard persistence.isConnected, !items.isInTransaction else { return }
         let (waiting, conflicts) = (persistence.pendingCommits.count, persistence.conflicts.count)
-        let news = persistence.statistics.newSynchronizations
         let revision = items.revision
         do {
             try items.applyRemoteCommits()
@@ -88,11 +88,6 @@ final class SharedSession {
         } catch { report(error) }
         bar?.finish(runtime.output)
         bar = nil
-        if persistence.statistics.newSynchronizations > news {
-            runtime.log.logger.warning(
-                "the collection's log did not lead to what the server has (commits are missing there, damaged, or not kept any more): all items were fetched anew"
-            )
-        }
         let new = persistence.conflicts.count - conflicts
         sentCommits += max(waiting - persistence.pendingCommits.count - max(new, 0), 0)
         if new > 0 {

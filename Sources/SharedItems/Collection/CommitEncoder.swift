@@ -124,6 +124,16 @@ struct EncodedCommit {
         return RecordChecksum.sealed(writer.bytes)
     }
 
+    /// The SHA-256 of what the commit writes, by which the server finds that other bytes came.
+    var digest: [UInt8] {
+        var digest = SHA256()
+        for part in [removed, keys, ranks, records, claims, [record]] {
+            PostgresValue.byteArrays(part).encoded?.withUnsafeBytes { digest.update($0) }
+        }
+        if let declarations { ([1] + declarations).withUnsafeBytes { digest.update($0) } }
+        return digest.finish()
+    }
+
     private static func claims(_ effects: [Effect], _ rows: ColumnStore) -> [[UInt8]] {
         let unique = rows.uniqueFields
         if unique.isEmpty { return [] }
@@ -371,10 +381,9 @@ extension SharedPersistence {
         let outcome =
             "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
         if collection.keepsDeclarations {
-            return (
-                outcome + ",$12,$13)",
-                usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
-            )
+            let declaring = usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
+            return collection.checksDigests
+                ? (outcome + ",$12,$13,$14)", declaring + [.bytes(encoded.digest)]) : (outcome + ",$12,$13)", declaring)
         }
         guard encoded.declarations == nil else {
             throw PostgresError(.unusable, "the collection's tables, of an older program, keep no declarations")

@@ -34,6 +34,8 @@ struct SharedCollection {
     var fields: [UInt8]?
     /// Whether this host's role may change items, and not only read them.
     var isWritable = true
+    /// Whether the function that makes a commit compares its bytes with a digest; that of an older program does not.
+    var checksDigests = false
 }
 
 extension SharedCollection {
@@ -69,6 +71,7 @@ extension SharedCollection {
         server = ServerIdentity(system: try rows.number(0, 5), timeline: try rows.number(0, 6))
         fields = try rows.bytes(0, 8)
         isWritable = try rows.bytes(0, 9) == [1]
+        checksDigests = try rows.bytes(0, 10) == [1]
     }
 
     /// The query by which a host introduces itself, for what the tables have.
@@ -76,8 +79,9 @@ extension SharedCollection {
         let fields =
             tables.keepFields ? "(select c.fields from cubby.collection c where c.id = h.id)" : "null::bytea"
         return "select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline, "
-            + "(select max(f.version) from cubby.format f), \(fields), \(tables.keepRights ? "cubby.may_write(h.id)" : "true") "
-            + "from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
+            + "(select max(f.version) from cubby.format f), \(fields), \(tables.keepRights ? "cubby.may_write(h.id)" : "true"), "
+            + "to_regprocedure('cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
+            + "bytea[], bytea, bytea)') is not null from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
     }
 
     /// Checks whether a host that knows a collection can continue with this one.

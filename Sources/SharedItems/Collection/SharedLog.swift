@@ -132,7 +132,7 @@ package final class SharedLog {
                 select l.revision, l.lineage, coalesce(h.name, '') as name,
                     to_char(l.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, l.record,
                     sum(octet_length(l.record)) over (order by l.revision) - octet_length(l.record) as bytes
-                from (select * from cubby.log where collection = c.id and revision > $2 and revision <= $3
+                from (select * from cubby.log where collection = c.id and revision > $2 and revision <= least($3, c.head)
                     order by revision limit $4) as l
                 left join cubby.host h on h.collection = l.collection and h.id = l.host
             ) as n on n.bytes <= \(Self.mostBytes)

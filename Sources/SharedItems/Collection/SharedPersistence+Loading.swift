@@ -35,6 +35,11 @@ extension SharedPersistence {
             try applyPendingCommits(loader, &report, isSinceCache: true)
             return report
         }
+        // The copy lacks what could not be read then: it may have been restored. What waits was made on the copy.
+        if folder?.isIncomplete ?? false, !hasPendingCommits, !opensReadOnly {
+            cached = nil
+            cache?.discontinue()
+        }
         if let found = cached, let reason = try reasonAgainst(found) {
             quarantineCache(reason, &report)
             cached = nil
@@ -103,18 +108,19 @@ extension SharedPersistence {
         server.log.restart(at: found)
         server.log.flushed(through: found.revision)
         loader.reserve(items.count)
-        do throws(StoreError) {
-            try items.forEachInOrder { (rank, record) throws(StoreError) in
+        var leftOut: [LeftOutItem] = []
+        items.forEachInOrder { (rank, record) in
+            do throws(StoreError) {
                 let row = try loader.addRecord(RecordChecksum.opened(record, rank: rank))
                 places.ranks.set(row, rank)
+            } catch {
+                leftOut.append(LeftOutItem(rank: Array(rank), record: Array(record), reason: error.message))
             }
-        } catch {
-            throw StoreError(
-                .corruptJournal,
-                "an item of the collection is damaged on the server (\(error.message)): its owner restores it from a backup",
-                cause: error)
         }
-        report.archivedItems = items.count
+        report.archivedItems = items.count - leftOut.count
+        noticesOfLeftOut = notices(of: leftOut)
+        report.notices += noticesOfLeftOut
+        if !leftOut.isEmpty { setIncomplete(true) }
         if declared.isEmpty { return }
         let declarations: FieldDeclarations
         do throws(StoreError) { declarations = try SharedFields.declarations(declared) } catch {
@@ -155,9 +161,6 @@ private struct ItemCopy {
             guard fields == 2 else { throw PostgresResult.badAnswer("a row of \(fields) fields") }
             let rank = try field(&rest)
             let record = try field(&rest)
-            guard !rank.isEmpty, rank.count <= Rank.lengthLimit else {
-                throw PostgresResult.badAnswer("an item without a rank")
-            }
             var prefix: UInt64 = 0
             for place in 0..<8 {
                 prefix = prefix << 8 | (place < rank.count ? UInt64(bytes[rank.lowerBound + place]) : 0)
@@ -182,9 +185,7 @@ private struct ItemCopy {
     }
 
     /// Calls `body` with each item's rank and record, by rank; ties are ordered by key, with which a record begins.
-    mutating func forEachInOrder(
-        _ body: (ArraySlice<UInt8>, UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    mutating func forEachInOrder(_ body: (ArraySlice<UInt8>, UnsafeRawBufferPointer) -> Void) {
         places.sort { first, second in
             if first.prefix != second.prefix { return first.prefix < second.prefix }
             let (left, right) = (bytes[first.rank], bytes[second.rank])
@@ -192,9 +193,7 @@ private struct ItemCopy {
             return bytes[first.record].lexicographicallyPrecedes(bytes[second.record])
         }
         for place in places {
-            try bytes.withBytes { (all) throws(StoreError) in
-                try body(bytes[place.rank], UnsafeRawBufferPointer(rebasing: all[place.record]))
-            }
+            bytes.withUnsafeBytes { body(bytes[place.rank], UnsafeRawBufferPointer(rebasing: $0[place.record])) }
         }
     }
 }

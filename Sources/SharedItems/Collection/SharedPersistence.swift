@@ -1,5 +1,6 @@
 public import ColumnEngine
 package import Files
+import Glibc
 import ItemArchive
 import PropertyList
 @_exported import Wording
@@ -30,6 +31,10 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// Called with the number of remote commits that came, and of those that there are, while more than one piece of the
     /// log is read.
     package var onProgress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    /// Called with what the user has to know of damage that was found since the items were loaded.
+    package var onNotice: (String) -> Void = { _ in }
+    /// What the user has to know of items that could not be read when all were fetched.
+    package internal(set) var noticesOfLeftOut: [String] = []
     /// The revision at which reading the log began, until its end is reached.
     private var firstRevision: UInt64?
     /// Called when the connection was made or lost.
@@ -171,8 +176,8 @@ extension SharedPersistence {
     /// The TCP ports of the server; none on a socket.
     package var ports: Set<Int> {
         let settings = settings
-        let hosts = settings["host"]?.split(separator: ",") ?? []
-        guard !hosts.isEmpty, !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
+        let hosts = ["host", "hostaddr"].flatMap { settings[$0]?.split(separator: ",") ?? [] }
+        guard !hosts.allSatisfy({ $0.hasPrefix("/") }) else { return [] }
         return Set((settings["port"] ?? "5432").split(separator: ",").compactMap { Int($0) })
     }
 
@@ -185,7 +190,9 @@ extension SharedPersistence {
             "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
             "/etc/ssl", "/etc/passwd", "/etc/postgresql-common",
         ]
-        return named.filter { $0.hasPrefix("/") } + home + system
+        // libpq reads it for each connection.
+        let services = ["PGSERVICEFILE", "PGSYSCONFDIR"].compactMap { getenv($0).map { String(cString: $0) } }
+        return (named + services).filter { $0.hasPrefix("/") } + home + system
     }
 }
 
@@ -317,13 +324,15 @@ extension SharedPersistence {
         return (rows, count)
     }
 
-    /// Up to 1,000 commits, as far as their records have fewer bytes than the piece's length; at least one.
+    /// Up to 1,000 commits, none beyond the collection's latest, as far as their records have fewer bytes than the piece's
+    /// length; at least one.
     private static let nextCommits = """
         select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage,
             (select c.head from cubby.collection c where c.id = $1) from (
             select revision, record, host, lineage,
                 sum(octet_length(record)) over (order by revision) - octet_length(record) as before
-            from (select * from cubby.log where collection = $1 and revision > $2 order by revision limit 1000) n
+            from (select * from cubby.log where collection = $1 and revision > $2
+                and revision <= (select c.head from cubby.collection c where c.id = $1) order by revision limit 1000) n
         ) l left join cubby.host h on h.collection = $1 and h.id = l.host
         where l.before < $3 order by l.revision
         """
@@ -331,13 +340,17 @@ extension SharedPersistence {
 
     private func missing(_ revision: UInt64) -> StoreError {
         isLogBroken = true
-        return StoreError(.inputOutput, "revision \(revision) is missing in the collection's log")
+        return StoreError(
+            .inputOutput, "revision \(revision) is missing in the log of the collection \(address.collection)")
     }
 
     private func damaged(_ revision: UInt64, _ error: StoreError) -> StoreError {
         isLogBroken = true
         return StoreError(
-            .corruptJournal, "revision \(revision) of the collection's log is damaged (\(error.message))", cause: error)
+            .corruptJournal,
+            "revision \(revision) in the log of the collection \(address.collection) is damaged, and left out "
+                + "(\(error.message))",
+            cause: error)
     }
 
     /// The changes in the form for stores; a new item's rank is part of its insertion.
@@ -380,7 +393,7 @@ extension SharedPersistence {
         places.columns?.row(ofKey: key).flatMap { places.ranks[$0] }
     }
 
-    package func adopt(_ other: any RemotePersistence) {
+    package func adopt(_ other: any RemotePersistence, because reason: StoreError) {
         guard let other = other as? SharedPersistence, let columns = places.columns, let found = other.places.columns
         else { return }
         for position in 0..<found.count {
@@ -397,6 +410,10 @@ extension SharedPersistence {
         isLogBroken = false
         server.statistics.newSynchronizations += 1
         other.server.disconnect()
+        onNotice("\(reason.message): all items of the collection \(address.collection) were fetched anew")
+        noticesOfLeftOut = other.noticesOfLeftOut
+        if !noticesOfLeftOut.isEmpty { setIncomplete(true) }
+        for notice in noticesOfLeftOut { onNotice(notice) }
     }
 
     // MARK: Places

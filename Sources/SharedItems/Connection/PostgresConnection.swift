@@ -46,7 +46,8 @@ package final class PostgresConnection {
         self.timeLimit = timeLimit
         self.firstHost = firstHost
         isUnreplicated.initialize(to: 0)
-        let parameters = try PostgresParameters(address, library)
+        var parameters = try PostgresParameters(address, library)
+        try parameters.resolve(library)
         let attempts = max(parameters.hosts.count, 1)
         hostCount = attempts
         for attempt in 1...attempts where !isOpen {
@@ -94,32 +95,14 @@ package final class PostgresConnection {
     }
 
     /// The settings of the connection, without the password.
-    package var settings: [String: String] { connection.map { Self.settings($0, library) } ?? [:] }
+    package var settings: [String: String] { connection.map { PostgresParameters.settings(of: $0, library) } ?? [:] }
 
-    /// The settings that a connection to an address would have, as far as they are known without a network.
+    /// The settings that a connection to an address would have, without the password. No network is asked.
     package static func settings(of address: SharedAddress) throws(PostgresError) -> [String: String] {
         let library = try PostgresLibrary.functions()
-        let parameters = try PostgresParameters(address, library)
-        // libpq would resolve a host's name, which blocks.
-        guard parameters.names.isEmpty else { return parameters.given }
-        guard let connection = parameters.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
-            return parameters.given
-        }
-        defer { library.PQfinish(connection) }
-        return settings(connection, library)
-    }
-
-    private static func settings(_ connection: OpaquePointer, _ library: cpostgres_library) -> [String: String] {
-        guard let options = library.PQconninfo(connection) else { return [:] }
-        defer { library.PQconninfoFree(options) }
-        var settings: [String: String] = [:]
-        var option = options
-        while let keyword = option.pointee.keyword {
-            let name = String(cString: keyword)
-            if let value = option.pointee.val, !name.hasSuffix("password") { settings[name] = String(cString: value) }
-            option += 1
-        }
-        return settings
+        var parameters = try PostgresParameters(address, library)
+        try parameters.resolve(library)
+        return parameters.resolved
     }
 
     package func close() {

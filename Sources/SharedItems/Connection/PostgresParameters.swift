@@ -15,27 +15,69 @@ struct PostgresParameters {
             ("keepalives_idle", "20"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
         given = try Self.parse(address.database, library)
-        hosts = Self.list(given["host"])
-        let environment = getenv("PGHOST").map { String(cString: $0) }
-        let names = hosts.isEmpty ? (environment.map { [$0] } ?? []) : hosts
-        if given["sslmode"] == nil, getenv("PGSSLMODE") == nil, given["service"] == nil, !names.allSatisfy(Self.isLocal)
-        {
+        database = address.database
+    }
+
+    /// Completes them with what libpq takes from a service file and the environment, wherever that says who the server is. A
+    /// server beyond the loopback has to show its certificate, unless another mode was chosen.
+    ///
+    /// - Throws: ``PostgresError`` with libpq's message, for a service that is not there.
+    mutating func resolve(_ library: cpostgres_library) throws(PostgresError) {
+        resolved = try settings(library)
+        (hosts, addresses) = (Self.list(resolved["host"]), Self.list(resolved["hostaddr"]))
+        ports = Self.list(resolved["port"])
+        // Whether a service file says the default, or nothing, libpq does not tell.
+        let isChosen =
+            given["sslmode"] != nil || Self.environment("PGSSLMODE") != nil
+            || resolved["sslmode"].map { $0 != Self.defaultMode } ?? false
+        if !isChosen, !(hosts + addresses).allSatisfy(Self.isLocal) {
             settings.append(("sslmode", "verify-full"))
+            resolved["sslmode"] = "verify-full"
         }
-        if hosts.count > 1, given["target_session_attrs"] == nil {
+        if max(hosts.count, addresses.count) > 1, given["target_session_attrs"] == nil,
+            resolved["target_session_attrs"].map({ $0 == "any" }) ?? true
+        {
             settings.append(("target_session_attrs", "read-write"))
         }
-        database = address.database
-        addresses = Self.list(given["hostaddr"])
-        ports = Self.list(given["port"])
+    }
+
+    /// libpq's `sslmode` when nothing chooses one: it also does without TLS.
+    private static let defaultMode = "prefer"
+
+    /// What a connection would have, without the passwords. Nothing is sent, and no name is resolved: of its settings libpq
+    /// refuses one.
+    private func settings(_ library: cpostgres_library) throws(PostgresError) -> [String: String] {
+        var refused = self
+        // With a password the file that may have one is not read.
+        refused.settings += [("gssencmode", "unresolved"), ("password", "none")]
+        guard let connection = refused.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
+            throw PostgresError(.disconnected, "not enough memory to connect")
+        }
+        defer { library.PQfinish(connection) }
+        let message = library.PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        guard message.contains("gssencmode") else { throw PostgresError(.disconnected, message.firstLine) }
+        return Self.settings(of: connection, library)
+    }
+
+    /// The settings of a connection, without its passwords.
+    static func settings(of connection: OpaquePointer, _ library: cpostgres_library) -> [String: String] {
+        guard let options = library.PQconninfo(connection) else { return [:] }
+        defer { library.PQconninfoFree(options) }
+        return values(options) { !isSecret($0) }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The address's own settings.
     let given: [String: String]
+    /// All settings as libpq completes them, without passwords; empty before ``resolve(_:)``.
+    private(set) var resolved: [String: String] = [:]
     private let database: String
-    /// The hosts' numeric addresses, if the address has them.
-    private let addresses: [String]
-    private let ports: [String]
+    /// The hosts' numeric addresses, if they are given.
+    private var addresses: [String] = []
+    private var ports: [String] = []
 
     /// The hosts whose names need resolving.
     var names: [String] {
@@ -85,8 +127,32 @@ struct PostgresParameters {
     }
 
     private static func isLocal(_ host: String) -> Bool {
-        host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
-            || host.hasPrefix("127.")
+        if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1" {
+            return true
+        }
+        // A name may begin like an address.
+        var address = in_addr()
+        return host.hasPrefix("127.") && inet_pton(AF_INET, host, &address) == 1
+    }
+
+    /// Whether libpq hides an option's value from whom it shows settings to.
+    private static func isSecret(_ option: PQconninfoOption) -> Bool {
+        String(cString: option.keyword).hasSuffix("password") || option.dispchar.map { $0.pointee == 0x2A } ?? false
+    }
+
+    /// The options that have values, until the last.
+    private static func values(
+        _ options: UnsafeMutablePointer<PQconninfoOption>, where isShown: (PQconninfoOption) -> Bool
+    ) -> [String: String] {
+        var result: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val, isShown(option.pointee) {
+                result[String(cString: keyword)] = String(cString: value)
+            }
+            option += 1
+        }
+        return result
     }
 
     private static func parse(
@@ -99,13 +165,11 @@ struct PostgresParameters {
             throw PostgresError(.badAddress, "the address is not a database's: \(reason.firstLine)")
         }
         defer { library.PQconninfoFree(options) }
-        var result: [String: String] = [:]
-        var option = options
-        while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { result[String(cString: keyword)] = String(cString: value) }
-            option += 1
+        // However it is spelled: libpq has the last word.
+        guard values(options, where: isSecret).isEmpty else {
+            throw PostgresError(.badAddress, SharedAddressError.password.description)
         }
-        return result
+        return values(options) { _ in true }
     }
 }
 

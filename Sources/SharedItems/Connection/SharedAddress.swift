@@ -18,10 +18,11 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``SharedAddressError``, above all for a password: other users of the machine can read command lines.
     public init(_ text: String) throws(SharedAddressError) {
         description = text
+        // First of all: what is wrong otherwise is shown.
+        if AddressPassword.isPresent(in: text) { throw .password }
         let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
         let parts = isURL ? Self.parts(ofURL: text) : Self.parts(ofList: text)
         guard isURL || parts.database.contains("=") else { throw .notAnAddress(text) }
-        if Self.hasPassword(text, isURL: isURL) { throw .password }
         database = parts.database
         collection = parts.collection ?? Self.defaultCollection
         guard !collection.isEmpty, collection.utf8.count <= 200,
@@ -43,24 +44,77 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
 
     private static func parts(ofList text: String) -> (database: String, collection: String?) {
         var collection: String?
-        let rest = text.split(separator: " ").filter { part in
-            guard part.hasPrefix("collection=") else { return true }
-            collection = String(part.dropFirst("collection=".count))
+        let rest = ConnectionList.settings(of: text).filter { setting in
+            guard setting.name == "collection" else { return true }
+            collection = setting.value
             return false
         }
-        return (rest.joined(separator: " "), collection)
+        return (rest.map { String($0.text) }.joined(separator: " "), collection)
+    }
+}
+
+/// Passwords in what may be an address, however libpq lets them be spelled: what is neither a URL nor a list of its settings
+/// is searched, too, since it is shown as an error.
+private enum AddressPassword {
+    static func isPresent(in text: String) -> Bool {
+        let settings = ConnectionList.settings(of: text)
+        if settings.contains(where: { !$0.name.contains("://") && isSecret($0.name) }) { return true }
+        guard let start = text.range(of: "://")?.upperBound else { return false }
+        // The user and the password end at the first `@`, unless a `/` is before it. Bytes count: libpq knows no others.
+        let user = text[start...].utf8.prefix { $0 != UInt8(ascii: "/") }
+        if let at = user.firstIndex(of: UInt8(ascii: "@")), user[..<at].contains(UInt8(ascii: ":")) { return true }
+        return text.split(whereSeparator: { $0.is("?") || $0.is("&") }).dropFirst().contains { part in
+            isSecret(part.prefix { !$0.is("=") }.percentDecoded)
+        }
     }
 
-    private static func hasPassword(_ text: String, isURL: Bool) -> Bool {
-        let names = ["password=", "sslpassword="]
-        guard isURL, let start = text.range(of: "://")?.upperBound else {
-            return text.split(separator: " ").contains { part in names.contains { part.hasPrefix($0) } }
+    /// Whether the name of a setting is that of a password. It is one, too, in the wrong case.
+    private static func isSecret(_ name: String) -> Bool {
+        let letters = name.lowercased().filter { !$0.isWhitespace }
+        return letters.hasSuffix("password") || letters.hasSuffix("secret") || letters.hasSuffix("pgpass")
+    }
+}
+
+/// A list of settings as libpq reads it: `keyword = value`, with blanks, and values in single quotes with backslashes.
+private enum ConnectionList {
+    struct Setting {
+        let name: String
+        let value: String
+        /// The setting as it is written.
+        let text: Substring
+    }
+
+    /// The settings; a word without a value has an empty one.
+    static func settings(of text: String) -> [Setting] {
+        var settings: [Setting] = []
+        var rest = text[...]
+        while true {
+            rest = rest.drop(while: \.isWhitespace)
+            guard !rest.isEmpty else { return settings }
+            let start = rest.startIndex
+            let name = rest.prefix { !$0.is("=") && !$0.isWhitespace }
+            rest = rest[name.endIndex...]
+            let behind = rest.drop(while: \.isWhitespace)
+            var value = ""
+            if behind.first?.is("=") ?? false {
+                rest = behind.dropFirst().drop(while: \.isWhitespace)
+                value = Self.value(&rest)
+            }
+            settings.append(Setting(name: String(name), value: value, text: text[start..<rest.startIndex]))
         }
-        let user = text[start...].prefix { !$0.is("/") && !$0.is("?") }
-        if let at = user.lastIndex(of: "@"), user[..<at].contains(":") { return true }
-        return text.split(whereSeparator: { $0.is("?") || $0.is("&") }).dropFirst().contains { part in
-            names.contains { part.hasPrefix($0) }
+    }
+
+    private static func value(_ rest: inout Substring) -> String {
+        var value = ""
+        let isQuoted = rest.first?.is("'") ?? false
+        if isQuoted { rest.removeFirst() }
+        while let next = rest.first {
+            if isQuoted ? next.is("'") : next.isWhitespace { break }
+            rest.removeFirst()
+            if next.is("\\"), let escaped = rest.popFirst() { value.append(escaped) } else { value.append(next) }
         }
+        if isQuoted, !rest.isEmpty { rest.removeFirst() }
+        return value
     }
 }
 

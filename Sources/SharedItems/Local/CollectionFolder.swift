@@ -11,6 +11,8 @@ struct CollectionFolder {
     var epoch: [UInt8]?
     /// The server that had the collection last.
     var server = ServerIdentity()
+    /// Whether the copy lacks items that could not be read on the server.
+    var isIncomplete = false
     /// The addresses by which this host opened it.
     private(set) var addresses: [String] = []
     /// The databases that these name: see ``places(of:)``.
@@ -75,6 +77,7 @@ struct CollectionFolder {
                 if numbers.count == 2 { server = ServerIdentity(system: numbers[0], timeline: numbers[1]) }
             case "address": addresses.append(text)
             case "place": places.insert(text)
+            case "lacks": isIncomplete = text == "items"
             default: continue
             }
         }
@@ -84,6 +87,7 @@ struct CollectionFolder {
     func write(using layer: any FileLayer) throws(FileError) {
         var lines = ["server \(server.system) \(server.timeline)"]
         if let epoch { lines.append("epoch " + epoch.hexadecimal) }
+        if isIncomplete { lines.append("lacks items") }
         lines += addresses.map { "address " + $0 } + places.sorted().map { "place " + $0 }
         try layer.makeDirectories(path)
         let output = try AtomicFileWriter(PathText.join(path, Self.fileName), using: layer, permissions: 0o600)

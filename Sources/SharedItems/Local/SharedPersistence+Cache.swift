@@ -136,6 +136,7 @@ extension SharedPersistence {
     package func finish(_ replacement: any ItemReplacement) throws(StoreError) {
         guard let replacement = replacement as? CacheReplacement else { return }
         try cache?.finish(replacement)
+        setIncomplete(!noticesOfLeftOut.isEmpty)
     }
 
     package func abandon(_ replacement: any ItemReplacement) {

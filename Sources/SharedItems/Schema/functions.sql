@@ -111,6 +111,59 @@ begin
     perform cubby.check_declared(id);
 end $$;
 
+-- Whether bytes are an item's key in the encoding of the records: a UUID, or a text with its length.
+create or replace function cubby.is_key(in_key bytea) returns boolean
+    language sql immutable parallel safe as $$
+    select case substr(in_key, 1, 1)
+        when '\x00' then octet_length(in_key) = 17
+        when '\x01' then case when octet_length(in_key) < 3 then false
+            when get_byte(in_key, 1) < 128 then octet_length(in_key) = get_byte(in_key, 1) + 2
+            else octet_length(in_key) > 130 end
+        else false end
+$$;
+
+-- Refuses a commit with bytes that cannot be records: it would go to all hosts. What is between a record's beginning and its
+-- checksum hosts alone can read. They leave out what they cannot. It runs with the search path of `commit`.
+create or replace function cubby.check_records(
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea, in_declarations bytea
+) returns void language plpgsql stable as $$
+declare
+    bad record;
+begin
+    -- Nothing but a checksum, or one behind changes. The first one begins with its kind.
+    if (octet_length(in_record) = 4 or octet_length(in_record) > 5
+            and substr(in_record, 1, 1) in ('\x01', '\x03', '\x04', '\x06', '\x08', '\x09', '\x0b')) is not true then
+        raise exception 'what the commit has for the log is not a record: % bytes that begin with "%"',
+            coalesce(octet_length(in_record), 0), coalesce(encode(substr(in_record, 1, 4), 'hex'), '') using errcode = 'CB004';
+    end if;
+    if (in_declarations is null or in_declarations = ''
+            or octet_length(in_declarations) > 5 and substr(in_declarations, 1, 1) = '\x09') is not true then
+        raise exception 'what the commit declares is not a record: % bytes that begin with "%"',
+            octet_length(in_declarations), encode(substr(in_declarations, 1, 4), 'hex') using errcode = 'CB004';
+    end if;
+    if cardinality(in_removed) > 0 then
+        select n.key into bad from unnest(in_removed) as n (key) where cubby.is_key(n.key) is not true limit 1;
+    end if;
+    if found then
+        raise exception 'the commit removes an item whose key is none: "%"',
+            coalesce(encode(substr(bad.key, 1, 20), 'hex'), '') using errcode = 'CB004';
+    end if;
+    -- An insertion has its kind, its key and its fields' number, a rank of its own and a checksum. The names of fields may
+    -- stand before it.
+    select n.key, n.record into bad from unnest(in_keys, in_ranks, in_records) as n (key, rank, record)
+        where (cubby.is_key(n.key) and octet_length(n.rank) between 1 and 4096
+            and octet_length(n.record) > octet_length(n.key) + 5
+            and case when substr(n.record, 1, 1) in ('\x01', '\x09')
+                then substr(n.record, 2, octet_length(n.key)) = n.key
+                else substr(n.record, 1, 1) = '\x06' and position(n.key in n.record) > 0 end) is not true
+        limit 1;
+    if found then
+        raise exception 'what the commit has for the item with the key "%" is not its record and its rank: % bytes that begin with "%"',
+            coalesce(encode(substr(bad.key, 1, 20), 'hex'), ''), coalesce(octet_length(bad.record), 0),
+            coalesce(encode(substr(bad.record, 1, 4), 'hex'), '') using errcode = 'CB004';
+    end if;
+end $$;
+
 -- Makes one commit, or says why not.
 --
 -- in_seen     the revision that the host has applied
@@ -120,12 +173,13 @@ end $$;
 -- in_claims   the values of unique fields that the items got: of two commits that did not know of each other, the later one
 --             conflicts if they share one
 -- in_declarations   all declarations of fields, if the commit declares some; its host reads the collection as a whole
+-- in_digest   the SHA-256 of what the commit writes, as its host made it; null from an older program
 -- status      0 committed · 1 already committed with this token · 2 others changed what was read or written since
 --             3 another epoch · 4 the log no longer has what came after `seen`
 create or replace function cubby.commit(
     in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
     in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
-    in_claims bytea[], in_declarations bytea,
+    in_claims bytea[], in_declarations bytea, in_digest bytea,
     out status int, out revision bigint, out lineage bytea
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -139,6 +193,17 @@ begin
             select from cubby.member m where m.collection = in_collection and m.writes
                 and pg_has_role(session_user, to_regrole(quote_ident(m.role)), 'member')) then
         perform cubby.check_writer(in_collection);
+    end if;
+    -- Before the lock: other hosts need not wait for it. Arrays as they are sent have the lengths of their parts.
+    if in_digest is not null and in_digest is distinct from sha256(array_send(in_removed) || array_send(in_keys)
+            || array_send(in_ranks) || array_send(in_records) || array_send(in_claims) || array_send(array[in_record])
+            || coalesce('\x01' || in_declarations, '')) then
+        raise exception 'the commit came with other bytes than its host sent' using errcode = 'CB004';
+    end if;
+    perform cubby.check_records(in_removed, in_keys, in_ranks, in_records, in_record, in_declarations);
+    -- Within a transaction of the caller's the row stays locked: that has the deadline of `hold`.
+    if current_setting('idle_in_transaction_session_timeout') = '0' then
+        perform set_config('idle_in_transaction_session_timeout', '5s', true);
     end if;
     -- The row stays locked until the end: the commits of a collection come one after the other. The lineage is the next one
     -- when nothing came in between.
@@ -188,7 +253,11 @@ begin
     end if;
     insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
         values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage,
-            in_keys || in_removed || in_claims, in_record);
+            in_keys || in_removed || in_claims, in_record)
+        -- A row beyond the head is nobody's commit.
+        on conflict on constraint log_pkey
+        do update set seen = excluded.seen, host = excluded.host, token = excluded.token, lineage = excluded.lineage,
+            keys = excluded.keys, record = excluded.record, at = excluded.at;
     if in_declarations is not null then
         insert into cubby.declaration as d (collection, revision, record)
             values (in_collection, commit.revision, in_declarations)
@@ -204,6 +273,18 @@ begin
     perform pg_notify('cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision::text);
 end $$;
 
+-- The same for an older program, which says no digest.
+create or replace function cubby.commit(
+    in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    in_claims bytea[], in_declarations bytea,
+    out status int, out revision bigint, out lineage bytea
+) language sql security definer set search_path = pg_catalog, pg_temp as $$
+    select c.status, c.revision, c.lineage from cubby.commit(
+        in_collection, in_epoch, in_seen, in_token, in_host, in_reads, in_removed, in_keys, in_ranks, in_records, in_record,
+        in_claims, in_declarations, null) as c
+$$;
+
 -- The same for an older program, which neither declares fields nor claims values. One that has not seen a declaration yet is
 -- told of it as of any commit.
 create or replace function cubby.commit(
@@ -214,7 +295,7 @@ create or replace function cubby.commit(
 begin
     select c.status, c.revision, c.lineage into status, revision, lineage from cubby.commit(
         in_collection, in_epoch, in_seen, in_token, in_host, in_reads, in_removed, in_keys, in_ranks, in_records, in_record,
-        '{}', null) as c;
+        '{}', null, null) as c;
     -- After the commit, which holds the collection: what is found here is final, and an error undoes the commit.
     if status = 0 then perform cubby.check_declared(in_collection); end if;
 end $$;
@@ -225,6 +306,9 @@ create or replace function cubby.put_picture(
 ) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
     perform cubby.check_writer(in_collection);
+    if sha256(in_bytes) is distinct from in_sha256 then
+        raise exception 'a picture came with other bytes than its host sent' using errcode = 'CB004';
+    end if;
     insert into cubby.picture (collection, key, position, sha256, bytes, gone)
         values (in_collection, in_key, in_position, in_sha256, in_bytes, clock_timestamp())
         on conflict on constraint picture_pkey do update set bytes = excluded.bytes;
@@ -257,8 +341,9 @@ create or replace function cubby.outcome(in_token uuid) returns bigint
     language sql stable security definer set search_path = pg_catalog, pg_temp
     as $$ select l.revision from cubby.log l where l.token = in_token and l.collection = any (cubby.readable()) $$;
 
--- Holds the collection against all other commits until the end of the caller's transaction, which ends by itself when the
--- caller has sent nothing for a while.
+-- Holds the collection against all other commits until the end of the caller's transaction. The server ends it, and the
+-- caller's connection, when the caller has sent nothing for five seconds, whatever its own settings are; PostgreSQL 17 and later
+-- also after a minute, however much it sends.
 create or replace function cubby.hold(in_collection int) returns bigint
     language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -266,6 +351,9 @@ declare
 begin
     perform cubby.check_writer(in_collection);
     perform set_config('idle_in_transaction_session_timeout', '5s', true);
+    if current_setting('transaction_timeout', true) is not null then
+        perform set_config('transaction_timeout', '1min', true);
+    end if;
     select c.head into found_head from cubby.collection c where c.id = in_collection for update;
     return found_head;
 end $$;
