@@ -304,7 +304,8 @@ extension SharedPersistence {
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
-                let (status, made) = try outcome(server.makeCommit(command(sent, collection), connection))
+                let (status, made) = try outcome(
+                    server.makeCommit(published(command(sent, collection), encoded), connection))
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
                 return (status, made)
@@ -314,6 +315,11 @@ extension SharedPersistence {
             if (error.cause as? PostgresError)?.isOvertaken ?? false {
                 inDoubt = nil
                 server.statistics.overtaken += 1
+                return .behind
+            }
+            if server.knowsOtherPublication(error) {
+                inDoubt = nil
+                try server.askForPublication()
                 return .behind
             }
             // A denial does not settle an earlier try with a lost answer. Without a server's error nothing was sent.
