@@ -1,5 +1,6 @@
 import ArgumentParser
 import Items
+import Scripting
 import SharedItems
 
 /// `cubby shared publish URL`: the items of a collection as rows of a table.
@@ -41,12 +42,14 @@ struct SharedPublishCommand: ParsableCommand {
                     "the collection \(collection) is not published any more: removed the table \(VisibleText.line(schema)).items"
                 )
             }
-            let bar = CommandProgress("Writing rows", total: 1)
-            defer { bar.finish() }
-            let made = try SharedPublication.publish(address, schema: schema, household: .household) { done, _ in
+            var progress: CommandProgress?
+            defer { progress?.finish() }
+            let made = try SharedPublication.publish(address, schema: schema, household: .household) { done, total in
+                let bar = progress ?? CommandProgress("Writing rows", total: total)
                 bar.show(done)
+                progress = bar
             }
-            bar.finish()
+            progress?.finish()
             let names = made.columns.map { column in
                 VisibleText.line(column.name)
                     + (column.name == column.field ? "" : " (the field \(VisibleText.line(column.field)))")
