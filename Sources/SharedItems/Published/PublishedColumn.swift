@@ -40,7 +40,7 @@ extension PublishedColumn {
             types.append((declared.name, PublishedType(declared)))
         }
         let retained = types.map { wanted in former.first { $0.field == wanted.field && $0.type == wanted.type } }
-        var names = reserved.union(former.map(\.name))
+        var names = reserved.union(retained.compactMap { $0?.name })
         return zip(types, retained).map { wanted, retained in
             if let retained { return retained }
             let name = unused(PublishedText.name(wanted.field), names)

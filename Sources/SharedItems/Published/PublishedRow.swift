@@ -42,8 +42,9 @@ enum PublishedRow {
         var shown: PropertyListFields = [:]
         for (name, value) in values where name != "itemKey" {
             let shownName = PublishedText.name(name)
-            let shownValue = PublishedText.isPlain(value) ? value : PublishedText.escaped(value)
-            if shownName != name || !PublishedText.isPlain(value) { escaped.append(shownName) }
+            let isPlain = shownName == name && PublishedText.isPlain(value)
+            let shownValue = isPlain ? value : PublishedText.escaped(value)
+            if !isPlain { escaped.append(shownName) }
             shown[name] = shownValue
             text.next(1, isFirst: isFirst)
             isFirst = false
