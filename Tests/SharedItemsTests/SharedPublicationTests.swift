@@ -283,7 +283,7 @@ struct SharedPublicationTests {
                 ("k", "escaped", "{\"\\\\n\\\\0l\",free}"), ("k", "fields->>'\\n\\0l'", "named"),
                 ("\\k\\0", "name", "a\\0b\\\\c"), ("\\k\\0", "weight", "NaN"), ("\\k\\0", "\"any\"", nil),
                 ("\\k\\0", "fields->'any'", "{\"$real\": \"inf\"}"), ("\\k\\0", "paid", "NaN"),
-                ("\\k\\0", "\"at\" at time zone 'UTC'", "0028-12-04 22:13:20 BC"),
+                ("\\k\\0", "\"at\" at time zone 'UTC'", "0029-12-03 06:13:20 BC"),
                 ("\\k\\0", "tags", "[{\"k\\\\0\": \"\\\\\\\\\"}, \"a\\\\ud83d\"]"),
                 ("\\k\\0", "escaped", "{itemKey,name,tags}"), ("\\k\\0", "seen", nil), ("\\\\\\k\\\\0", "name", "key"),
                 ("\\\\\\k\\\\0", "escaped", "{itemKey}"), ("k", "fields->'bytes'", "{\"$data\": \"AFz/\"}"),
