@@ -27,9 +27,8 @@ extension PublishedColumn {
     /// PostgreSQL's limit of a name in bytes.
     static let nameLimit = 63
 
-    /// A column for each field that every item has, then for each declared one.
-    ///
-    /// - Parameter former: the columns that the table has: those of the same field and type stay.
+    /// A column for each field that every item has, then for each declared one. Of the columns that the table has, those of
+    /// the same field and type stay.
     static func all(
         _ schema: ItemSchema, _ declarations: FieldDeclarations, keeping former: [PublishedColumn] = []
     ) -> [PublishedColumn] {

@@ -13,6 +13,7 @@ enum PublishedRow {
     ///   - schema: the fields of every item.
     ///   - columns: the columns of fields.
     ///   - revision: the item's revision, which the server knows better of a commit; as `v`.
+    /// - Returns: the row, in UTF-8.
     /// - Throws: `StoreError` with `corruptJournal`, or for a value that JSON cannot have.
     static func text(
         of record: [UInt8], rank: [UInt8], _ schema: ItemSchema, _ columns: [PublishedColumn], revision: UInt64? = nil

@@ -14,9 +14,8 @@ struct PublishedTable {
 
     private var columns: [String] { publication.columns.map { Self.quoted($0.name) } }
 
-    /// The commands that make the table and its function, or change the former ones.
-    ///
-    /// - Parameter owner: the owner of the collections' tables, quoted.
+    /// The commands that make the table and its function, or change the former ones. Their owner is that of the collections'
+    /// tables, in quotes if it needs them.
     func definition(_ former: Publication?, owner: String) -> String {
         let schema = Self.quoted(publication.schema)
         let types = publication.columns.map { ($0, "\(Self.quoted($0.name)) \($0.type?.rawValue ?? "")") }

@@ -69,9 +69,8 @@ package struct SharedPublication: Sendable, Hashable {
         try connection.run("select \(Publication.exist)").bytes(0, 0) == [1]
     }
 
-    /// The line of a status, and advice; nil if the collection is not published.
-    ///
-    /// - Parameter declared: the names of the fields that are declared.
+    /// The line of a status, and advice that depends on the names of the fields that are declared; nil if the collection is
+    /// not published.
     static func status(
         _ connection: PostgresConnection, _ number: Int32, declared: [String]
     ) throws(PostgresError) -> (line: String, advice: String?)? {
