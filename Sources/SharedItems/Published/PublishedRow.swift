@@ -1,4 +1,5 @@
 import ColumnEngine
+import Files
 import ItemArchive
 import PropertyList
 
