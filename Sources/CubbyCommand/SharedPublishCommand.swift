@@ -32,6 +32,7 @@ struct SharedPublishCommand: ParsableCommand {
     }
 
     func run() throws {
+        var damaged: [String] = []
         try SharedArgument.using(url) { (address) throws(SharedError) in
             let collection = address.collection
             if end {
@@ -57,6 +58,12 @@ struct SharedPublishCommand: ParsableCommand {
             Report.line(
                 "the collection \(collection) is published as \(VisibleText.line(made.schema)).items: \(made.items.counted("row")), with columns for \(names.isEmpty ? "no field" : names.joined(separator: ", "))"
             )
+            damaged = made.damaged
         }
+        if damaged.isEmpty { return }
+        for key in damaged {
+            CommandFailure.say(VisibleText.line("the item \(key) has no row: its record is damaged on the server"))
+        }
+        throw ExitCode(ExitStatus.badData.rawValue)
     }
 }

@@ -203,7 +203,7 @@ struct SharedPublicationTests {
         try publish("older")
         let known = try #require(store.shared.server.collection)
         let before = try head("older")
-        let call = "select status from cubby.commit($1,$2,$3,$4,$4,'{}','{}','{}','{}','{}','x'"
+        let call = "select status from cubby.commit($1,$2,$3,$4,$4,'{}','{}','{}','{}','{}','\\x00000000'"
         for arguments in [")", ",'{}',null)"] {
             let error = #expect(throws: PostgresError.self) {
                 try owner.run(
@@ -220,7 +220,7 @@ struct SharedPublicationTests {
         let error = #expect(throws: PostgresError.self) {
             try owner.run("select cubby.rows_\(known.number)(1, \(before), '{a}', '{}', '{}')")
         }
-        #expect(error?.kind == .server("CB004"))
+        #expect(error?.kind == .server("CB005"))
         // Another collection of the database is not concerned.
         _ = try cluster.newCollection("unpublished")
         let other = try open("unpublished", "desk")

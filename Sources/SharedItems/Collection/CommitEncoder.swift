@@ -298,6 +298,7 @@ extension SharedPersistence {
         // While a commit is in doubt the store is read-only: the changes are the same.
         let sent = inDoubt ?? SentCommit(commit, reads, EncodedCommit(commit, places.ranks))
         let encoded = sent.commit
+        let rows = try publishedRows(of: encoded)
         inDoubt = sent
         let status: Int64
         let made: Lineage
@@ -305,7 +306,7 @@ extension SharedPersistence {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
                 let (status, made) = try outcome(
-                    server.makeCommit(published(command(sent, collection), encoded), connection))
+                    server.makeCommit(call(sent, rows, collection), connection))
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
                 return (status, made)

@@ -159,6 +159,8 @@ extension SharedPersistence {
         if waiting.isEmpty { return revision }
         let batch = QueuedBatch(Array(waiting), before: queue.waiting.dropFirst(waiting.count), in: places, columns)
         let encoded = try batch.encoded()
+        var rows: [PublishedCommit?] = []
+        for commit in encoded { rows.append(try publishedRows(of: commit)) }
         let (connection, collection) = try server.reached()
         let all = try server.askingAsPublished { () throws(PostgresError) in
             var commands: [(sql: String, parameters: [PostgresValue])] = []
@@ -166,7 +168,7 @@ extension SharedPersistence {
                 let seen = revision.rawValue + UInt64(index)
                 let sent = SentCommit(
                     token: commit.token, seen: seen, reads: .byteArrays([]), commit: encoded[index])
-                commands.append(try published(command(sent, collection), encoded[index]))
+                commands.append(try call(sent, rows[index], collection))
             }
             var all: [Lineage] = []
             for rows in try connection.runAll(commands) {

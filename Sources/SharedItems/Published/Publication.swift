@@ -48,68 +48,65 @@ struct Publication: Sendable {
 
     /// The name of the server's function that writes the rows of a commit.
     var function: String { "cubby.rows_\(number)" }
+}
 
-    // MARK: Commits
+/// The rows of a commit's items.
+struct PublishedCommit {
+    private let publication: Publication
+    private let ranks: [[UInt8]]
+    private var rows: [[UInt8]] = []
+    /// The keys of removed items.
+    private var removed: [[UInt8]] = []
 
-    /// The call that makes a commit, with the rows of its items: one statement, so that both happen or neither.
-    ///
-    /// - Throws: ``PostgresError`` with `unusable` for columns that this program does not know.
-    func command(
-        _ command: PostgresConnection.Command, _ commit: EncodedCommit, _ schema: ItemSchema
-    ) throws(PostgresError) -> PostgresConnection.Command {
-        if let column = columns.first(where: { $0.type == nil }) {
-            throw PostgresError(
-                .unusable,
+    /// - Throws: `StoreError` for columns that this program does not know.
+    init(_ commit: EncodedCommit, _ publication: Publication, _ schema: ItemSchema) throws(StoreError) {
+        if let column = publication.columns.first(where: { $0.type == nil }) {
+            throw StoreError(
+                .inputOutput,
                 "the collection is published with the column \(column.name), of a type that this program does not know: "
                     + "install a newer cubby")
         }
-        let first = command.parameters.count + 1
-        let places = (first..<first + 4).map { "$\($0)" }
-        let sql =
-            "select c.status, c.revision, c.lineage, case when c.status = 0 then "
-            + "\(function)(\(places[0]), c.revision, \(places[1...].joined(separator: ", "))) end "
-            + "from (\(command.sql)) as c (status, revision, lineage)"
-        let rows: [[UInt8]]
-        let removed: [[UInt8]]
-        do throws(StoreError) {
-            rows = try self.rows(of: commit, schema)
-            removed = try self.removed(by: commit)
-        } catch {
-            throw PostgresError(.unusable, "the rows of the commit cannot be made: \(error.message)")
-        }
-        return (
-            sql,
-            command.parameters + [.int4(version), .texts(removed), .byteArrays(commit.ranks), .texts(rows)]
-        )
-    }
-
-    private func rows(of commit: EncodedCommit, _ schema: ItemSchema) throws(StoreError) -> [[UInt8]] {
-        var rows: [[UInt8]] = []
+        self.publication = publication
+        ranks = commit.ranks
         rows.reserveCapacity(commit.records.count)
-        for (record, rank) in zip(commit.records, commit.ranks) {
-            rows.append(try PublishedRow.text(of: record, rank: rank, schema, columns))
+        for (record, rank) in zip(commit.records, ranks) {
+            rows.append(try PublishedRow.text(of: record, rank: rank, schema, publication.columns))
         }
-        return rows
-    }
-
-    private func removed(by commit: EncodedCommit) throws(StoreError) -> [[UInt8]] {
-        var keys: [[UInt8]] = []
         for key in commit.removed {
             let text = try key.withBytes { (bytes) throws(StoreError) in try RecordChange.key(bytes) }
-            keys.append(Array(PublishedText.name(text).utf8))
+            removed.append(Array(PublishedText.name(text).utf8))
         }
-        return keys
+    }
+
+    /// The call that makes the commit, with its rows: one statement, so that both happen or neither.
+    func command(_ command: PostgresConnection.Command) -> PostgresConnection.Command {
+        let first = command.parameters.count + 1
+        let places = (first..<first + 4).map { "$\($0)" }
+        return (
+            "select c.status, c.revision, c.lineage, case when c.status = 0 then "
+                + "\(publication.function)(\(places[0]), c.revision, \(places[1...].joined(separator: ", "))) end "
+                + "from (\(command.sql)) as c (status, revision, lineage)",
+            command.parameters + [
+                .int4(publication.version), .texts(removed), .byteArrays(ranks), .texts(rows),
+            ]
+        )
     }
 }
 
 /// Commits to a collection that is published.
 extension SharedPersistence {
-    /// A commit's call, with the rows of its items if the collection is published.
-    func published(
-        _ command: PostgresConnection.Command, _ commit: EncodedCommit
+    /// The rows of a commit's items; nil if the collection is not published.
+    func publishedRows(of commit: EncodedCommit) throws(StoreError) -> PublishedCommit? {
+        guard let publication = server.publication else { return nil }
+        return try PublishedCommit(commit, publication, places.columns?.schema ?? ItemSchema())
+    }
+
+    /// A commit's call, with the rows of its items if there are some.
+    func call(
+        _ sent: SentCommit, _ rows: PublishedCommit?, _ collection: SharedCollection
     ) throws(PostgresError) -> PostgresConnection.Command {
-        guard let publication = server.publication else { return command }
-        return try publication.command(command, commit, places.columns?.schema ?? ItemSchema())
+        let command = try command(sent, collection)
+        return rows?.command(command) ?? command
     }
 }
 
@@ -118,7 +115,7 @@ extension CollectionServer {
     /// connected, that began, ended or changed.
     func knowsOtherPublication(_ error: StoreError) -> Bool {
         switch (error.cause as? PostgresError)?.kind {
-        case .server("CB004"): true
+        case .server("CB005"): true
         // The function of a publication that has ended.
         case .server("42883"): publication != nil
         default: false

@@ -65,7 +65,7 @@ struct PublishedTable {
                     select from cubby.log l where l.collection = \(publication.number) and l.revision = in_revision
                         and l.xmin = pg_current_xact_id()::xid) then
                 raise exception 'the collection is published otherwise than this host knows: commit again'
-                    using errcode = 'CB004';
+                    using errcode = 'CB005';
             end if;
             if cardinality(in_removed) > 0 then
                 delete from \(items) where key = any (in_removed);

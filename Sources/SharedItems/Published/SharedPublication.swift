@@ -1,4 +1,5 @@
 package import ColumnEngine
+import Files
 import ItemArchive
 
 /// The items of a collection as rows of a table, for programs that know nothing of Cubby: the owner begins and ends that, hosts
@@ -10,6 +11,8 @@ package struct SharedPublication: Sendable, Hashable {
     package let columns: [PublishedColumn]
     /// The items that the table has.
     package let items: Int
+    /// The keys of items whose records are damaged on the server: hosts do not have them, either.
+    package let damaged: [String]
 
     /// The items that are written at once: hosts' commits wait meanwhile, for some milliseconds.
     private static let piece: Int64 = 500
@@ -42,11 +45,11 @@ package struct SharedPublication: Sendable, Hashable {
             let schema = try SharedFields.schema(ofCollection: found) ?? household
             let wanted = name ?? PublishedColumn.shortened(address.collection, to: PublishedColumn.nameLimit)
             let table = try define(schema, name, wanted, connection, number)
-            try fill(table, schema, connection, progress)
+            let damaged = try fill(table, schema, connection, progress)
             let rows = try connection.run("select count(*) from \(table.items)")
             return SharedPublication(
                 schema: table.publication.schema, columns: table.publication.columns,
-                items: Int(clamping: try rows.number(0, 0)))
+                items: Int(clamping: try rows.number(0, 0)), damaged: damaged)
         }
     }
 
@@ -163,17 +166,18 @@ package struct SharedPublication: Sendable, Hashable {
 
     // MARK: The items
 
-    /// Writes the rows of all items.
+    /// Writes the rows of all items, and returns the keys of those that cannot be read.
     private static func fill(
         _ table: PublishedTable, _ schema: ItemSchema, _ connection: PostgresConnection,
         _ progress: (Int, Int) -> Void
-    ) throws(PostgresError) {
+    ) throws(PostgresError) -> [String] {
         let number = PostgresValue.int4(table.publication.number)
         let total = Int(
             clamping: try connection.run("select count(*) from cubby.item where collection = $1", [number]).number(0, 0)
         )
         var done = 0
         var last: [UInt8] = []
+        var damaged: [String] = []
         while true {
             let items = try connection.run(
                 "select key, rank, version, record from cubby.item where collection = $1 and key > $2 order by key limit \(piece)",
@@ -182,8 +186,12 @@ package struct SharedPublication: Sendable, Hashable {
             var (keys, rows): ([[UInt8]], [[UInt8]]) = ([], [])
             for row in 0..<items.rowCount {
                 last = try items.bytes(row, 0) ?? []
+                guard let text = try text(items, row, schema, table.publication.columns) else {
+                    damaged.append(last.withUnsafeBytes { try? RecordChange.key($0) } ?? last.hexadecimal)
+                    continue
+                }
                 keys.append(last)
-                rows.append(try text(items, row, schema, table.publication.columns))
+                rows.append(text)
             }
             try connection.runScript("begin")
             // No commit comes in between: an item that is as it was read is written, and others have written what they changed.
@@ -199,20 +207,15 @@ package struct SharedPublication: Sendable, Hashable {
             [number, .int4(table.publication.version)])
         try connection.run(
             "select cubby.open_rows(m.collection, m.role) from cubby.member m where m.collection = $1", [number])
+        return damaged
     }
 
+    /// The row of an item; nil if its record is damaged.
     private static func text(
         _ items: PostgresResult, _ row: Int, _ schema: ItemSchema, _ columns: [PublishedColumn]
-    ) throws(PostgresError) -> [UInt8] {
+    ) throws(PostgresError) -> [UInt8]? {
         let (rank, record) = (try items.bytes(row, 1) ?? [], try items.bytes(row, 3) ?? [])
         let version = try items.revision(row, 2)
-        do throws(StoreError) {
-            return try PublishedRow.text(of: record, rank: rank, schema, columns, revision: version)
-        } catch {
-            throw PostgresError(
-                .unusable,
-                "an item of the collection is damaged on the server (\(error.message)): its owner restores it from a backup, "
-                    + "then publishes again")
-        }
+        return try? PublishedRow.text(of: record, rank: rank, schema, columns, revision: version)
     }
 }

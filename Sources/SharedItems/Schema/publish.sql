@@ -28,7 +28,7 @@ begin
     end if;
     if exists (select from cubby.publication p where p.collection = new.collection) then
         raise exception 'the items of the collection are published as rows, and this host''s program does not write them: '
-            'install a newer cubby' using errcode = 'CB004';
+            'install a newer cubby' using errcode = 'CB005';
     end if;
     return null;
 end $$;
@@ -105,7 +105,7 @@ begin
     end loop;
     if not exists (select from pg_catalog.pg_trigger t where t.tgrelid = 'cubby.log'::regclass and t.tgname = 'published') then
         -- When the transaction ends: until then the host may send the rows.
-        create constraint trigger published after insert on cubby.log deferrable initially deferred
+        create constraint trigger published after insert or update on cubby.log deferrable initially deferred
             for each row execute function cubby.check_published();
         create trigger member_changed after insert or delete on cubby.member
             for each row execute function cubby.member_changed();
