@@ -118,7 +118,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Schema/schema.sql"), .embedInCode("Schema/functions.sql"),
-                .embedInCode("Schema/rights.sql"),
+                .embedInCode("Schema/rights.sql"), .embedInCode("Schema/publish.sql"),
             ]),
         .target(
             name: "Images",

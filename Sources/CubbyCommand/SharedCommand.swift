@@ -20,7 +20,8 @@ struct SharedCommand: ParsableCommand {
             SharedInitCommand.self, SharedMigrateCommand.self, SharedGrantCommand.self, SharedRevokeCommand.self,
             SharedStatusCommand.self,
             SharedPushCommand.self, SharedPullCommand.self, SharedConflictsCommand.self, SharedFollowCommand.self,
-            SharedHostsCommand.self, SharedTrimCommand.self, SharedRenameCommand.self, SharedDropCommand.self,
+            SharedPublishCommand.self, SharedHostsCommand.self, SharedTrimCommand.self, SharedRenameCommand.self,
+            SharedDropCommand.self,
         ])
 }
 

@@ -63,6 +63,47 @@ final class SharedCollectionTests {
             try program("shared", "trim", "--all", server.url()).stdout.hasPrefix("all commits are kept: removed 0"))
     }
 
+    @Test("the items are rows of a table that other programs read, until that ends")
+    func publish() throws {
+        let code =
+            "items:declare{ paid = { kind = 'real', format = 'money' } } items:createItem{ name = 'Vase', itemKey = 'v', paid = 12.5 }"
+        #expect(try host("desk", code).status == .exited(0))
+        let made = try program("shared", "publish", server.url())
+        #expect(
+            made.stdout
+                == "the collection home is published as home.items: 1 row, with columns for name, serialNumber, valueInDollars, dateCreated, paid\n",
+            "\(made.stderr)")
+        #expect(
+            try host("laptop", "items:item('v').name = 'Urn' items:createItem{ name = 'Jar' }").status == .exited(0))
+        func expectRows(_ condition: String) throws {
+            try server.sql("do $$ begin assert (select \(condition) from home.items); end $$")
+        }
+        try expectRows(
+            "count(*) = 2 and bool_or(key = 'v' and name = 'Urn' and paid = 12.50 and fields->>'name' = 'Urn')")
+        #expect(try host("laptop", "items:item('v'):remove() items:undo() items[2]:remove()").status == .exited(0))
+        try expectRows("count(*) = 1 and bool_and(name = 'Urn')")
+        #expect(
+            try program("shared", "status", server.url()).stdout.contains(
+                "as home.items, with columns for name, serialNumber, valueInDollars, dateCreated, paid"))
+        #expect(try program("shared", "rename", server.url(), "house").status == .exited(0))
+        let renamed = server.url("house")
+        let moved = try program("shared", "publish", "--schema", "for readers", renamed).stdout
+        #expect(moved.hasPrefix("the collection house is published as for readers.items: 1 row, with"))
+        let ended = try program("shared", "publish", "--end", renamed)
+        #expect(
+            ended.stdout == "the collection house is not published any more: removed the table for readers.items\n")
+        let again = try program("shared", "publish", "--end", renamed)
+        #expect(again.status == .exited(65) && again.stderr.contains("house is not published"), "\(again.stderr)")
+        let taken = try program("shared", "publish", "--schema", "cubby", renamed)
+        #expect(taken.status == .exited(65) && taken.stderr.contains("another one with --schema"), "\(taken.stderr)")
+        for words in [["--end", "--schema", "s"], ["--schema", ""], ["--schema", String(repeating: "s", count: 64)]] {
+            #expect(try program(["shared", "publish"] + words + [renamed]).status == .exited(64), "\(words)")
+        }
+        #expect(try program("shared", "publish", renamed).status == .exited(0))
+        #expect(try program("shared", "drop", "--yes", renamed).status == .exited(0))
+        try server.sql("do $$ begin assert to_regnamespace('house') is null; end $$")
+    }
+
     @Test("the owner opens the collection to roles, some of which only read, and closes it")
     func rights() throws {
         try server.sql("create role anna login")

@@ -17,6 +17,8 @@ final class CollectionServer {
     var onNotification: () -> Void = {}
     private(set) var connection: PostgresConnection?
     private(set) var collection: SharedCollection?
+    /// How the collection is published as rows, as of the last time that the server was asked; nil if it is not.
+    private(set) var publication: Publication?
     private(set) var following = FollowingPace()
     /// The server that an earlier run of this host used last.
     var former: ServerIdentity?
@@ -113,10 +115,12 @@ final class CollectionServer {
         let rows = try connection.resultOfScript(
             "begin; listen \(found.channel); commit; set lock_timeout = \(patience); "
                 + "set default_transaction_isolation = 'read committed'; "
-                + "select head, \(PostgresConnection.asksWhetherItMayFlush) from cubby.collection where id = \(found.number)"
+                + "select head, \(PostgresConnection.asksWhetherItMayFlush), \(Publication.exist) from cubby.collection "
+                + "where id = \(found.number)"
         )
         let head = try rows.textOfRevision()
         connection.mayFlush = try rows.text(0, 1) == "t"
+        publication = try rows.text(0, 2) == "t" ? Publication(connection, found.number) : nil
         collection = found
         following = FollowingPace()
         log.begin(at: head)
@@ -171,6 +175,12 @@ final class CollectionServer {
         let keeps = try asking { () throws(PostgresError) in try SharedTables(connection).keepDeclarations }
         collection?.keepsDeclarations = keeps
         return keeps
+    }
+
+    /// Asks how the collection is published now.
+    func askForPublication() throws(StoreError) {
+        let (connection, collection) = try reached()
+        publication = try asking { () throws(PostgresError) in try Publication(connection, collection.number) }
     }
 
     /// Records that the log has a declaration.

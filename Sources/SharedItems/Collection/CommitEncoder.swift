@@ -308,13 +308,15 @@ extension SharedPersistence {
         // While a commit is in doubt the store is read-only: the changes are the same.
         let sent = inDoubt ?? SentCommit(commit, reads, EncodedCommit(commit, places.ranks))
         let encoded = sent.commit
+        let rows = try publishedRows(of: encoded)
         inDoubt = sent
         let status: Int64
         let made: Lineage
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
-                let (status, made) = try outcome(server.makeCommit(command(sent, collection), connection))
+                let (status, made) = try outcome(
+                    server.makeCommit(call(sent, rows, collection), connection))
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
                 return (status, made)
@@ -324,6 +326,11 @@ extension SharedPersistence {
             if (error.cause as? PostgresError)?.isOvertaken ?? false {
                 inDoubt = nil
                 server.statistics.overtaken += 1
+                return .behind
+            }
+            if server.knowsOtherPublication(error) {
+                inDoubt = nil
+                try server.askForPublication()
                 return .behind
             }
             // A denial does not settle an earlier try with a lost answer. Without a server's error nothing was sent.

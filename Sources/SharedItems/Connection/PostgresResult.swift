@@ -90,6 +90,8 @@ package enum PostgresValue: Sendable {
     case byteArrays([[UInt8]])
     case int4Arrays([Int32])
     case uuids([[UInt8]])
+    /// Texts in UTF-8.
+    case texts([[UInt8]])
     /// Null instead of an array.
     case nullByteArrays
 
@@ -105,6 +107,7 @@ package enum PostgresValue: Sendable {
         case .byteArrays, .nullByteArrays: 1001
         case .int4Arrays: 1007
         case .uuids: 2951
+        case .texts: 1009
         }
     }
 
@@ -119,6 +122,7 @@ package enum PostgresValue: Sendable {
         case .byteArrays(let elements): Self.array(elements, of: 17)
         case .int4Arrays(let elements): Self.array(elements.map { PostgresValue.int4($0).encoded ?? [] }, of: 23)
         case .uuids(let elements): Self.array(elements, of: 2950)
+        case .texts(let elements): Self.array(elements, of: 25)
         }
     }
 

@@ -159,14 +159,16 @@ extension SharedPersistence {
         if waiting.isEmpty { return revision }
         let batch = QueuedBatch(Array(waiting), before: queue.waiting.dropFirst(waiting.count), in: places, columns)
         let encoded = try batch.encoded()
+        var rows: [PublishedCommit?] = []
+        for commit in encoded { rows.append(try publishedRows(of: commit)) }
         let (connection, collection) = try server.reached()
-        let all = try server.asking { () throws(PostgresError) in
+        let all = try server.askingAsPublished { () throws(PostgresError) in
             var commands: [(sql: String, parameters: [PostgresValue])] = []
             for (index, commit) in batch.commits.enumerated() {
                 let seen = revision.rawValue + UInt64(index)
                 let sent = SentCommit(
                     token: commit.token, seen: seen, reads: .byteArrays([]), commit: encoded[index])
-                commands.append(try command(sent, collection))
+                commands.append(try call(sent, rows[index], collection))
             }
             var all: [Lineage] = []
             for rows in try connection.runAll(commands) {

@@ -105,6 +105,9 @@ package enum SharedOwnership {
                     part regclass;
                 begin
                     perform 1 from cubby.collection where id = \(number) for update;
+                    if to_regprocedure('cubby.unpublish(int)') is not null then
+                        perform cubby.unpublish(\(number));
+                    end if;
                     for part in
                         select c.oid::regclass from pg_catalog.pg_class c, pg_catalog.pg_attribute a
                             where c.relnamespace = 'cubby'::regnamespace and c.relkind = 'r' and a.attrelid = c.oid

@@ -163,5 +163,8 @@ public enum SharedSchema {
     /// The rights and functions, and what an older program's tables lack: all of it or nothing is made.
     static var definitions: String { text(PackageResources.rights_sql) + text(PackageResources.functions_sql) }
 
+    /// What is there beside that once a collection of the database was published.
+    static var publication: String { text(PackageResources.publish_sql) }
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

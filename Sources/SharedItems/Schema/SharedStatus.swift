@@ -57,6 +57,11 @@ package struct SharedStatus: Sendable {
             describe("declared") { () throws(StoreError) in
                 try SharedFields.declarations(record).all.map(\.name).joined(separator: ", ")
             }
+            let declared = (try? SharedFields.declarations(record))?.all.filter { !$0.isFree }.map(\.name) ?? []
+            if let published = try SharedPublication.status(connection, number, declared: declared) {
+                pairs.append(("published", published.line))
+                if let text = published.advice { advice.append(text) }
+            }
         }
         let head = try collection.number(0, 1)
         let moment = try collection.withBytes(0, 4) { (bytes) throws(PostgresError) in

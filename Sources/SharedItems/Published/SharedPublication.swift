@@ -1,0 +1,221 @@
+package import ColumnEngine
+import Files
+import ItemArchive
+
+/// The items of a collection as rows of a table, for programs that know nothing of Cubby: the owner begins and ends that, hosts
+/// write the rows of each commit in its transaction.
+package struct SharedPublication: Sendable, Hashable {
+    /// The schema of the table `items`.
+    package let schema: String
+    /// The columns of fields, in order.
+    package let columns: [PublishedColumn]
+    /// The items that the table has.
+    package let items: Int
+    /// The keys of items whose records are damaged on the server: hosts do not have them, either.
+    package let damaged: [String]
+
+    /// The items that are written at once: hosts' commits wait meanwhile, for some milliseconds.
+    private static let piece: Int64 = 500
+
+    /// Publishes a collection, or has a published one follow what is declared by now. Hosts go on meanwhile: from the beginning
+    /// they write the rows of what they change, and this writes the others in pieces.
+    ///
+    /// - Parameters:
+    ///   - address: the collection's address.
+    ///   - name: the schema for the table; if nil the one that it has, at first one of the collection's name.
+    ///   - household: the fields of every item of a collection that does not say others.
+    ///   - progress: called with the number of items that are written, and of all.
+    /// - Returns: what is published.
+    /// - Throws: ``SharedError``. What was written is kept, and the same call continues.
+    package static func publish(
+        _ address: SharedAddress, schema name: String? = nil, household: ItemSchema,
+        progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) throws(SharedError) -> SharedPublication {
+        try SharedOwnership.withCollection(address) { (connection, number) throws(PostgresError) in
+            try SharedSchema.checkServer(connection)
+            guard try SharedTables(connection) == .latest else {
+                throw PostgresError(
+                    .unusable,
+                    "the tables, of an older program, cannot be published: cubby shared migrate '\(address.description)' "
+                        + "comes before")
+            }
+            try connection.runScript("set lock_timeout = '20s'; set standard_conforming_strings = on")
+            try connection.runScript(SharedSchema.publication)
+            let found = try SharedFields.found(in: address.collection, connection)
+            let schema = try SharedFields.schema(ofCollection: found) ?? household
+            let wanted = name ?? PublishedColumn.shortened(address.collection, to: PublishedColumn.nameLimit)
+            let table = try define(schema, name, wanted, connection, number)
+            let damaged = try fill(table, schema, connection, progress)
+            let rows = try connection.run("select count(*) from \(table.items)")
+            return SharedPublication(
+                schema: table.publication.schema, columns: table.publication.columns,
+                items: Int(clamping: try rows.number(0, 0)), damaged: damaged)
+        }
+    }
+
+    /// Ends the publication of a collection, and removes its table.
+    ///
+    /// - Returns: the schema that the table was in; nil if the collection is not published.
+    /// - Throws: ``SharedError``.
+    package static func end(_ address: SharedAddress) throws(SharedError) -> String? {
+        try SharedOwnership.withCollection(address) { (connection, number) throws(PostgresError) in
+            guard try exists(connection) else { return nil }
+            try connection.runScript("set lock_timeout = '20s'")
+            return try explaining { () throws(PostgresError) in
+                let rows = try connection.run("select cubby.unpublish($1)::text", [.int4(number)])
+                return try rows.bytes(0, 0).map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+    }
+
+    private static func exists(_ connection: PostgresConnection) throws(PostgresError) -> Bool {
+        try connection.run("select \(Publication.exist)").bytes(0, 0) == [1]
+    }
+
+    /// The line of a status, and advice that depends on the names of the fields that are declared; nil if the collection is
+    /// not published.
+    static func status(
+        _ connection: PostgresConnection, _ number: Int32, declared: [String]
+    ) throws(PostgresError) -> (line: String, advice: String?)? {
+        guard try exists(connection), let known = try Publication(connection, number) else { return nil }
+        let columns = known.columns.map { VisibleText.line($0.name) }.joined(separator: ", ")
+        let fields = Set(known.columns.map(\.field))
+        let lacking = declared.filter { !fields.contains($0) && $0 != "itemKey" }
+        var advice: String?
+        if !known.isFilled {
+            advice =
+                "The table of the published items does not have all of them yet: cubby shared publish ends what was begun."
+        } else if !lacking.isEmpty {
+            advice =
+                "The table of the published items has no column for \(lacking.map { VisibleText.line($0) }.joined(separator: ", ")): cubby shared publish adds what was declared since."
+        }
+        return (
+            "as \(VisibleText.line(known.schema)).items, with columns for \(columns.isEmpty ? "no field" : columns)",
+            advice
+        )
+    }
+
+    // MARK: The table
+
+    /// Makes the table, or changes it to what is declared; from then on hosts write the rows of what they change.
+    private static func define(
+        _ schema: ItemSchema, _ name: String?, _ firstName: String, _ connection: PostgresConnection, _ number: Int32
+    ) throws(PostgresError) -> PublishedTable {
+        // A failure ends the connection, and the server takes back what was done.
+        try connection.runScript("begin")
+        // Commits come before or after.
+        try connection.run("select from cubby.collection where id = $1 for update", [.int4(number)])
+        let declared = try connection.run(
+            "select record from cubby.declaration where collection = $1", [.int4(number)])
+        let declarations: FieldDeclarations
+        let record = declared.rowCount > 0 ? try declared.bytes(0, 0) ?? [] : []
+        do throws(StoreError) { declarations = try SharedFields.declarations(record) } catch {
+            throw PostgresError(
+                .unusable, "what is declared of the collection's fields cannot be read: \(error.message)")
+        }
+        let former = try Publication(connection, number)
+        let columns = PublishedColumn.all(schema, declarations, keeping: former?.columns ?? [])
+        let publication = Publication(
+            number: number, schema: name ?? former?.schema ?? firstName, version: (former?.version ?? 0) + 1,
+            columns: columns)
+        let table = PublishedTable(publication)
+        let owner = try connection.run(
+            "select relowner::regrole::text from pg_catalog.pg_class where oid = 'cubby.collection'::regclass")
+        // Whoever reads the table must not keep the hosts waiting for long.
+        try explaining { () throws(PostgresError) in
+            try connection.runScript(
+                "set local lock_timeout = '3s'; " + table.definition(former, owner: try owner.text(0, 0)))
+        }
+        try connection.run(
+            """
+            insert into cubby.publication as p (collection, schema, version, fields, columns, types)
+                values ($1, $2::text::name, $3, $4, $5, $6)
+                on conflict (collection) do update set schema = excluded.schema, version = excluded.version,
+                    fields = excluded.fields, columns = excluded.columns, types = excluded.types, filled = false
+            """,
+            [
+                .int4(number), .text(publication.schema), .int4(publication.version),
+                .texts(columns.map { Array(PublishedText.name($0.field).utf8) }),
+                .texts(columns.map { Array($0.name.utf8) }),
+                .texts(columns.map { Array(($0.type?.rawValue ?? "").utf8) }),
+            ])
+        try connection.runScript(
+            "select cubby.admit(m.role) from cubby.member m where to_regrole(quote_ident(m.role)) is not null; commit")
+        return table
+    }
+
+    private static func explaining<Value>(
+        _ body: () throws(PostgresError) -> Value
+    ) throws(PostgresError) -> Value {
+        do throws(PostgresError) { return try body() } catch {
+            switch error.kind {
+            case .server("42P06"), .server("42939"):
+                throw PostgresError(.unusable, "\(error.message): name another one with --schema")
+            case .server("55P03"):
+                throw PostgresError(
+                    .unusable,
+                    "another session uses the table of the published items, or keeps the collection, and nothing was changed: "
+                        + "do it again when that has ended")
+            case .server("2BP01"):
+                throw PostgresError(
+                    .unusable, "\(error.message), such as a view: remove those before; nothing was changed")
+            default: throw error
+            }
+        }
+    }
+
+    // MARK: The items
+
+    /// Writes the rows of all items, and returns the keys of those that cannot be read.
+    private static func fill(
+        _ table: PublishedTable, _ schema: ItemSchema, _ connection: PostgresConnection,
+        _ progress: (Int, Int) -> Void
+    ) throws(PostgresError) -> [String] {
+        let number = PostgresValue.int4(table.publication.number)
+        let total = Int(
+            clamping: try connection.run("select count(*) from cubby.item where collection = $1", [number]).number(0, 0)
+        )
+        var done = 0
+        var last: [UInt8] = []
+        var damaged: [String] = []
+        while true {
+            let items = try connection.run(
+                "select key, rank, version, record from cubby.item where collection = $1 and key > $2 order by key limit \(piece)",
+                [number, .bytes(last)], isPrepared: true)
+            if items.rowCount == 0 { break }
+            var (keys, rows): ([[UInt8]], [[UInt8]]) = ([], [])
+            for row in 0..<items.rowCount {
+                last = try items.bytes(row, 0) ?? []
+                guard let text = try text(items, row, schema, table.publication.columns) else {
+                    damaged.append(last.withUnsafeBytes { try? RecordChange.key($0) } ?? last.hexadecimal)
+                    continue
+                }
+                keys.append(last)
+                rows.append(text)
+            }
+            try connection.runScript("begin")
+            // No commit comes in between: an item that is as it was read is written, and others have written what they changed.
+            try connection.run(
+                "select from cubby.collection where id = $1 for update", [number], isPrepared: true)
+            try connection.run(table.filling, [.byteArrays(keys), .texts(rows)], isPrepared: true)
+            try connection.runScript("commit")
+            done += items.rowCount
+            progress(min(done, total), total)
+        }
+        try connection.run(
+            "update cubby.publication set filled = true where collection = $1 and version = $2",
+            [number, .int4(table.publication.version)])
+        try connection.run(
+            "select cubby.open_rows(m.collection, m.role) from cubby.member m where m.collection = $1", [number])
+        return damaged
+    }
+
+    /// The row of an item; nil if its record is damaged.
+    private static func text(
+        _ items: PostgresResult, _ row: Int, _ schema: ItemSchema, _ columns: [PublishedColumn]
+    ) throws(PostgresError) -> [UInt8]? {
+        let (rank, record) = (try items.bytes(row, 1) ?? [], try items.bytes(row, 3) ?? [])
+        let version = try items.revision(row, 2)
+        return try? PublishedRow.text(of: record, rank: rank, schema, columns, revision: version)
+    }
+}
