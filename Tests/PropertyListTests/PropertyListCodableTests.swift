@@ -183,6 +183,18 @@ struct PropertyListCodableTests {
         }
         #expect(Self.problem(Nest(depth: 300)) == "written")
         #expect(Self.problem(Nest(depth: 100_000)).hasSuffix(": nested too deep"))
+        // Each level passes its encoder on, as a class does to its superclass.
+        struct Heir: Encodable {
+            let depth: Int
+            enum CodingKeys: CodingKey { case depth, heir }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(depth.isMultiple(of: 2), forKey: .depth)
+                if depth > 0 { try Heir(depth: depth - 1).encode(to: container.superEncoder(forKey: .heir)) }
+            }
+        }
+        #expect(Self.problem(Heir(depth: 300)) == "written")
+        #expect(Self.problem(Heir(depth: 100_000)).hasSuffix(": nested too deep"))
     }
 
     @Test("bytes that are no list, and damaged ones, are an error")
