@@ -207,6 +207,39 @@ struct PropertyListCodableTests {
         }
     }
 
+    @Test("decoding says which format the list has, as Foundation's decoder does")
+    func format() throws {
+        for format in PropertyListFormat.allCases {
+            var encoder = PropertyList.PropertyListEncoder()
+            encoder.outputFormat = format
+            let bytes = try encoder.encode(["a": [1, 2]])
+            for start in PropertyListFormat.allCases {
+                var found = start
+                let decoder = PropertyList.PropertyListDecoder()
+                #expect(try decoder.decode([String: [Int]].self, from: bytes, format: &found) == ["a": [1, 2]])
+                #expect(found == format)
+                // A list that is another value has a format all the same.
+                found = start
+                #expect(throws: DecodingError.self) { try decoder.decode([Int].self, from: bytes, format: &found) }
+                #expect(found == format)
+            }
+            var theirs = PropertyListSerialization.PropertyListFormat.openStep
+            _ = try Foundation.PropertyListDecoder().decode([String: [Int]].self, from: Data(bytes), format: &theirs)
+            #expect(theirs == (format == .xml ? .xml : .binary))
+        }
+        var format = PropertyListFormat.xml
+        #expect(throws: DecodingError.self) {
+            try PropertyList.PropertyListDecoder().decode([Int].self, from: Array("no list".utf8), format: &format)
+        }
+        #expect(format == .xml)
+        let openStep = Array("{ a = (x); }".utf8)
+        #expect(
+            try PropertyList.PropertyListDecoder().decode([String: [String]].self, from: openStep, format: &format) == [
+                "a": ["x"]
+            ])
+        #expect(format == .xml)
+    }
+
     @Test("a value finds what the caller gives it")
     func userInfo() throws {
         struct Asking: Codable {
