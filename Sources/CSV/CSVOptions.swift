@@ -12,6 +12,8 @@ public struct CSVOptions: Sendable {
     package var skipsBlanks = false
     /// Whether reading may go on behind a malformed row.
     package var recovers = false
+    /// Whether the source may have no bytes yet, of a reader's own.
+    var isPushed = false
     /// Maximum size of a cell, in bytes.
     package var cellLimit = 16 << 20
     /// Maximum size of a row's cells, in bytes.

@@ -19,17 +19,22 @@ public final class CSVReader {
     /// The current line from 1: behind a row, the one after it.
     @exclusivity(unchecked) public private(set) var line = 1
 
-    private let options: CSVOptions
+    let options: CSVOptions
     private let recovers: Bool
     private let skipsBlanks: Bool
     private let takesBareCells: Bool
     private let hasComments: Bool
     private let source: Source
+    /// Whether the source may have `noBytesYet`: that of callers waits instead.
+    private let isPushed: Bool
+    static let noBytesYet = -1
     private let chunk: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) private var position = 0
     @exclusivity(unchecked) private var filled = 0
     @exclusivity(unchecked) private var atEnd = false
-    @exclusivity(unchecked) private var started = false
+    /// Whether the source had no bytes, and the text goes on: only where they are pushed.
+    @exclusivity(unchecked) private var isWaiting = false
+    @exclusivity(unchecked) private var place = Place.beginning
     @exclusivity(unchecked) private var skipsLineFeed = false
     private var headerRow: CSVRow?
     /// The line on which the last row begins, from 1.
@@ -50,7 +55,7 @@ public final class CSVReader {
         (recovers, skipsBlanks, hasComments) = (options.recovers, options.skipsBlanks, !options.comment.isEmpty)
         // Zeros are looked for in cells: none may be between them.
         takesBareCells = !options.skipsBlanks && options.delimiter != 0
-        self.source = source
+        (self.source, isPushed) = (source, options.isPushed)
         chunk = .allocate(capacity: Self.chunkSize)
         stopsBare = (0...255).map { [options.delimiter, CSVByte.cr, CSVByte.lf].contains($0) }
         stopsQuoted = (0...255).map { [CSVByte.quote, CSVByte.cr, CSVByte.lf].contains($0) }
@@ -137,41 +142,87 @@ public final class CSVReader {
 
     // MARK: - One row
 
-    private func readRow(into row: inout CSVRow) throws(CSVError) -> Bool {
-        row.removeAll()
-        if !started { try start() }
-        try skipEmptyLines()
-        while hasComments, try isComment() {
-            try skipLine()
-            comments += 1
-            try skipEmptyLines()
+    private func readRow(into row: inout CSVRow) throws(CSVError) -> Bool { try advance(into: &row) == .row }
+
+    /// Reads on until a row is complete, the text is over, or there are no bytes: then the row is given again with the next
+    /// ones, as it is.
+    func advance(into row: inout CSVRow) throws(CSVError) -> Progress {
+        isWaiting = false
+        if !place.isInRow {
+            row.removeAll()
+            guard try beginRow() else { return isWaiting ? .waiting : .end }
         }
-        guard try hasMore() else { return false }
-        self.row += 1
-        startLine = line
-        if recovers { recovery.begin(at: position) }
         while true {
-            if takesBareCells, try readBareCells(into: &row) {
-                if recovers { recovery.end() }
-                return true
-            }
-            let last =
-                if try !hasMore() {
-                    // The text ends with a delimiter.
-                    true
-                } else if chunk[position] == CSVByte.quote {
-                    try readQuoted(into: &row)
-                } else {
-                    try readBare(into: &row)
-                }
+            if takesBareCells, case .cell = place, try readBareCells(into: &row) { return endRow() }
+            guard let last = try readCell(into: &row) else { return .waiting }
             row.endCell()
             if row.count > options.columnLimit { throw tooManyCells }
-            if last {
-                if recovers { recovery.end() }
+            if last { return endRow() }
+            place = skipsBlanks ? .blanks : .cell
+        }
+    }
+
+    /// Reads up to the first byte of a row. False if there is none, or none yet.
+    private func beginRow() throws(CSVError) -> Bool {
+        while true {
+            switch place {
+            case .beginning:
+                guard try skipByteOrderMark() else { return false }
+                place = options.skippedLines > 0 ? .titles(options.skippedLines) : .between
+            case .titles(let count):
+                guard try skipLine() else { return false }
+                place = count > 1 ? .titles(count - 1) : .between
+            case .comment:
+                guard try skipLine() else { return false }
+                comments += 1
+                place = .between
+            default:
+                try skipEmptyLines()
+                if hasComments, try isComment() {
+                    place = .comment
+                    continue
+                }
+                guard !isWaiting, try hasMore() else { return false }
+                row += 1
+                startLine = line
+                if recovers { recovery.begin(at: position) }
+                place = .cell
                 return true
             }
-            if skipsBlanks { while try hasMore(), chunk[position] == 0x20 { position += 1 } }
         }
+    }
+
+    private func endRow() -> Progress {
+        place = .between
+        if recovers { recovery.end() }
+        return .row
+    }
+
+    /// Reads a cell, or the rest of it. True at the end of the row, nil for lack of bytes.
+    private func readCell(into row: inout CSVRow) throws(CSVError) -> Bool? {
+        switch place {
+        case .quote:
+            if let last = try readBehindQuote(into: &row) { return last }
+            return place == .quote ? nil : try readQuoted(into: &row)
+        case .quoted: return try readQuoted(into: &row)
+        case .bare: return try readBare(into: &row)
+        default: break
+        }
+        if place == .blanks {
+            while try hasMore(), chunk[position] == 0x20 { position += 1 }
+            if isWaiting { return nil }
+            place = .cell
+        }
+        // The text may end with a delimiter.
+        guard try hasMore() else { return isWaiting ? nil : true }
+        guard chunk[position] == CSVByte.quote else {
+            place = .bare
+            return try readBare(into: &row)
+        }
+        position += 1
+        row.isQuoted = true
+        place = .quoted(afterReturn: false)
+        return try readQuoted(into: &row)
     }
 
     private var tooManyCells: CSVError {
@@ -193,9 +244,9 @@ public final class CSVReader {
         return endsRow(end)
     }
 
-    /// Reads a cell without quotes and its end. True at the end of the row.
-    private func readBare(into row: inout CSVRow) throws(CSVError) -> Bool {
-        repeat {
+    /// Reads a cell without quotes and its end. True at the end of the row, nil for lack of bytes.
+    private func readBare(into row: inout CSVRow) throws(CSVError) -> Bool? {
+        while try hasMore() {
             let start = position
             let end = filled
             var index = start
@@ -208,15 +259,13 @@ public final class CSVReader {
                 position += 1
                 return endsRow(chunk[index])
             }
-        } while try hasMore()
-        return true
+        }
+        return isWaiting ? nil : true
     }
 
-    /// Reads a quoted cell and its end. True at the end of the row.
-    private func readQuoted(into row: inout CSVRow) throws(CSVError) -> Bool {
-        position += 1
-        row.isQuoted = true
-        var afterReturn = false
+    /// Reads a quoted cell and its end. True at the end of the row, nil for lack of bytes.
+    private func readQuoted(into row: inout CSVRow) throws(CSVError) -> Bool? {
+        var afterReturn = place == .quoted(afterReturn: true)
         while try hasMore() {
             let start = position
             let end = filled
@@ -239,21 +288,34 @@ public final class CSVReader {
                 continue
             }
             try take(start..<index, into: &row)
-            guard try hasMore() else { return true }
-            let next = chunk[position]
-            if next == CSVByte.quote {
-                row.append(CSVByte.quote)
-                afterReturn = false
-                position += 1
-            } else if stopsBare[Int(next)] {
-                position += 1
-                return endsRow(next)
-            } else {
-                throw failure(
-                    .textAfterQuote, "text after a closing quote; in a quoted cell write a quote as two quotes")
-            }
+            place = .quote
+            if let last = try readBehindQuote(into: &row) { return last }
+            guard place != .quote else { return nil }
+            afterReturn = false
         }
-        throw failure(.unterminatedQuote, "the text ends in a quoted cell; its closing quote is missing")
+        guard isWaiting else {
+            throw failure(.unterminatedQuote, "the text ends in a quoted cell; its closing quote is missing")
+        }
+        place = .quoted(afterReturn: afterReturn)
+        return nil
+    }
+
+    /// Reads what follows a quote in a quoted cell. True at the end of the row, false at the end of the cell; nil where the
+    /// cell goes on, or for lack of bytes, at the same place.
+    private func readBehindQuote(into row: inout CSVRow) throws(CSVError) -> Bool? {
+        guard try hasMore() else { return isWaiting ? nil : true }
+        let next = chunk[position]
+        if next == CSVByte.quote {
+            row.append(CSVByte.quote)
+            position += 1
+            place = .quoted(afterReturn: false)
+            return nil
+        }
+        guard stopsBare[Int(next)] else {
+            throw failure(.textAfterQuote, "text after a closing quote; in a quoted cell write a quote as two quotes")
+        }
+        position += 1
+        return endsRow(next)
     }
 
     /// Handles the byte after a cell. True at the end of the row.
@@ -284,20 +346,20 @@ public final class CSVReader {
 
     // MARK: - The stream
 
-    /// Skips a byte order mark, which may arrive in pieces.
-    private func start() throws(CSVError) {
-        started = true
+    /// Skips a byte order mark, which may arrive in pieces. False for lack of bytes.
+    private func skipByteOrderMark() throws(CSVError) -> Bool {
         while filled < 3, !atEnd, CSVByte.byteOrderMark.starts(with: UnsafeBufferPointer(start: chunk, count: filled)) {
             filled += try readSource(into: filled)
+            if isWaiting { return false }
         }
         if filled >= 3, CSVByte.byteOrderMark.elementsEqual(UnsafeBufferPointer(start: chunk, count: 3)) {
             position = 3
         }
-        for _ in 0..<options.skippedLines { try skipLine() }
+        return true
     }
 
-    /// Skips the rest of a line and its end.
-    private func skipLine(_ take: (UInt8) -> Void = { _ in }) throws(CSVError) {
+    /// Skips the rest of a line and its end. False for lack of bytes.
+    @discardableResult private func skipLine(_ take: (UInt8) -> Void = { _ in }) throws(CSVError) -> Bool {
         while try hasMore() {
             let byte = chunk[position]
             position += 1
@@ -306,15 +368,16 @@ public final class CSVReader {
             } else if byte == CSVByte.lf || byte == CSVByte.cr {
                 skipsLineFeed = byte == CSVByte.cr
                 line += 1
-                return
+                return true
             } else {
                 skipsLineFeed = false
                 take(byte)
             }
         }
+        return !isWaiting
     }
 
-    /// Whether the line begins with the mark of comments, which may arrive in pieces.
+    /// Whether the line begins with the mark of comments, which may arrive in pieces; false for lack of bytes, too.
     private func isComment() throws(CSVError) -> Bool {
         let mark = options.comment
         guard try hasMore(), chunk[position] == mark[0] else { return false }
@@ -323,6 +386,7 @@ public final class CSVReader {
             filled -= position
             position = 0
             filled += try readSource(into: filled)
+            if isWaiting { return false }
         }
         let start = UnsafeBufferPointer(start: chunk + position, count: filled - position)
         if start.starts(with: mark) { return true }
@@ -339,6 +403,7 @@ public final class CSVReader {
         let rest = UnsafeBufferPointer(
             start: chunk + min(recovery.start, filled), count: filled - min(recovery.start, filled))
         var (first, end) = recovery.take(rest)
+        place = .between
         switch end {
         case .inBuffer:
             (position, filled, atEnd) = (0, 0, false)
@@ -387,6 +452,8 @@ public final class CSVReader {
         let buffer = UnsafeMutableRawBufferPointer(start: chunk + offset, count: capacity)
         let again = recovery.read(into: buffer)
         let count = again > 0 ? again : try source(buffer)
+        isWaiting = isPushed && count == Self.noBytesYet
+        if isWaiting { return 0 }
         precondition(0...capacity ~= count, "a source gives no more than there is room for")
         atEnd = count == 0
         return count

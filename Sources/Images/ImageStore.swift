@@ -85,7 +85,7 @@ public final class ImageStore {
     public func setImage(_ image: BitmapImage, forKey key: String, quality: Double = 0.5) throws(ImageError) {
         try checkKey(key)
         let bytes = try Self.jpeg(image, quality)
-        do throws(StoreError) { try attachments.setBytes(bytes, forKey: key) } catch {
+        do throws(StoreError) { try attachments.setBytes(bytes, forAnyKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
         if let file = attachments.file(forKey: key) { cache.insert(image, forKey: file.name) }

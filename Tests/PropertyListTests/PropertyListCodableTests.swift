@@ -183,6 +183,18 @@ struct PropertyListCodableTests {
         }
         #expect(Self.problem(Nest(depth: 300)) == "written")
         #expect(Self.problem(Nest(depth: 100_000)).hasSuffix(": nested too deep"))
+        // Each level passes its encoder on, as a class does to its superclass.
+        struct Heir: Encodable {
+            let depth: Int
+            enum CodingKeys: CodingKey { case depth, heir }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(depth.isMultiple(of: 2), forKey: .depth)
+                if depth > 0 { try Heir(depth: depth - 1).encode(to: container.superEncoder(forKey: .heir)) }
+            }
+        }
+        #expect(Self.problem(Heir(depth: 300)) == "written")
+        #expect(Self.problem(Heir(depth: 100_000)).hasSuffix(": nested too deep"))
     }
 
     @Test("bytes that are no list, and damaged ones, are an error")
@@ -193,6 +205,39 @@ struct PropertyListCodableTests {
                 try PropertyList.PropertyListDecoder().decode(Book.self, from: Array(bytes[..<length]))
             }
         }
+    }
+
+    @Test("decoding says which format the list has, as Foundation's decoder does")
+    func format() throws {
+        for format in PropertyListFormat.allCases {
+            var encoder = PropertyList.PropertyListEncoder()
+            encoder.outputFormat = format
+            let bytes = try encoder.encode(["a": [1, 2]])
+            for start in PropertyListFormat.allCases {
+                var found = start
+                let decoder = PropertyList.PropertyListDecoder()
+                #expect(try decoder.decode([String: [Int]].self, from: bytes, format: &found) == ["a": [1, 2]])
+                #expect(found == format)
+                // A list that is another value has a format all the same.
+                found = start
+                #expect(throws: DecodingError.self) { try decoder.decode([Int].self, from: bytes, format: &found) }
+                #expect(found == format)
+            }
+            var theirs = PropertyListSerialization.PropertyListFormat.openStep
+            _ = try Foundation.PropertyListDecoder().decode([String: [Int]].self, from: Data(bytes), format: &theirs)
+            #expect(theirs == (format == .xml ? .xml : .binary))
+        }
+        var format = PropertyListFormat.xml
+        #expect(throws: DecodingError.self) {
+            try PropertyList.PropertyListDecoder().decode([Int].self, from: Array("no list".utf8), format: &format)
+        }
+        #expect(format == .xml)
+        let openStep = Array("{ a = (x); }".utf8)
+        #expect(
+            try PropertyList.PropertyListDecoder().decode([String: [String]].self, from: openStep, format: &format) == [
+                "a": ["x"]
+            ])
+        #expect(format == .xml)
     }
 
     @Test("a value finds what the caller gives it")

@@ -28,7 +28,11 @@ struct PictureHost {
     }
 
     func set(_ bytes: [UInt8]?, _ key: String) throws {
-        if let bytes { try attachments.setBytes(bytes, forKey: key) } else { try attachments.removeBytes(forKey: key) }
+        if let bytes {
+            try attachments.setBytes(bytes, forAnyKey: key)
+        } else {
+            try attachments.removeBytes(forKey: key)
+        }
     }
 
     func bytes(_ key: String) throws -> [UInt8]? { try attachments.bytes(forKey: key) }

@@ -65,7 +65,7 @@ struct SharedTransferTests {
         source.attachments = own
         let keys = try [0, 7, 1_099].map { try #require(source[$0]).itemKey }
         for (number, key) in keys.enumerated() { try own.setBytes([UInt8(number)], forKey: key) }
-        try own.setBytes([9], forKey: "no item's")
+        try own.setBytes([9], forAnyKey: "no item's")
         // An earlier copy without pictures was interrupted.
         let desk = try PictureHost(address, "desk")
         for position in 0..<1_000 { try desk.store.createItem(#require(source[position]).allFields) }

@@ -23,11 +23,12 @@ extension ItemAttachments {
     /// next commit, and an undo restores them.
     ///
     /// - Parameters:
-    ///   - all: the bytes; at most one element for a key without an item.
+    ///   - all: the bytes.
     ///   - key: the item's; the first attachment has it as its name.
-    /// - Throws: `StoreError`: as ``setBytes(_:forKey:)``, and `itemRemoved` for several under a key without an item.
-    ///   Nothing is changed then.
+    /// - Throws: `StoreError`: as ``setBytes(_:forKey:)``. Nothing is changed then.
     public func setAllBytes(_ all: [[UInt8]], forKey key: String) throws(StoreError) {
+        try checkChange(key)
+        if !all.isEmpty { try checkItem(key) }
         try set(all.map { .bytes($0) }, forKey: key)
     }
 
@@ -58,12 +59,12 @@ extension ItemAttachments {
                 throw StoreError(
                     .itemRemoved, "no item has the itemKey \(key), and only an item has several attachments")
             }
-            return try setBytes(bytes, forKey: key)
+            return try setBytes(bytes, forAnyKey: key)
         }
         if listed == nil {
             // A single file is named by the item's key and not listed in the record.
             if names.isEmpty { return try removeBytes(forKey: key) }
-            if names.count == 1, let bytes = new.first?.bytes { return try setBytes(bytes, forKey: key) }
+            if names.count == 1, let bytes = new.first?.bytes { return try setBytes(bytes, forAnyKey: key) }
         }
         for (name, _) in new { try checkKey(name) }
         do throws(FileError) {

@@ -84,9 +84,23 @@ extension ItemAttachments {
 
     /// Stores bytes under a key, replacing existing ones, atomically and durably; within a transaction, at its end.
     ///
-    /// - Throws: `StoreError`: `invalidValue` for an invalid key, `readOnly`, `inputOutput`; the previous bytes are
-    ///   then unchanged.
+    /// - Throws: `StoreError`: `itemRemoved` for a key that no item of the store has, `invalidValue` for an invalid key,
+    ///   `readOnly`, `inputOutput`; the previous bytes are then unchanged.
     public func setBytes(_ bytes: [UInt8], forKey key: String) throws(StoreError) {
+        try checkChange(key)
+        try checkItem(key)
+        try setBytes(bytes, forAnyKey: key)
+    }
+
+    /// Refuses a key that no item of the store has. Without a store there are only keys.
+    func checkItem(_ key: String) throws(StoreError) {
+        guard store?.store != nil, !isItem(key) else { return }
+        throw StoreError(
+            .itemRemoved, "no item has the itemKey \(key) to have attachments: create the item before its attachments")
+    }
+
+    /// The same for a key that needs not be an item's.
+    package func setBytes(_ bytes: [UInt8], forAnyKey key: String) throws(StoreError) {
         try checkChange(key)
         if let shared, let item = item(key) { return try setShared(bytes, item, in: shared) }
         // The item's list is empty.

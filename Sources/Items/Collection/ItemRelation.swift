@@ -9,8 +9,9 @@ import PropertyList
 /// let some = try await films.fetch(where: Film.director == kurosawa)
 /// ```
 public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable>: Sendable {
-    /// The other side's models for each of some models.
-    let load: @Sendable (ItemStore, [Source]) throws(StoreError) -> [Value]
+    /// The other side's models for each of some models, in a store or a lenient part of it; nil for a model that a lenient
+    /// collection leaves out, since it lacks one that it has to have.
+    let load: @Sendable (LocalItemCollection<Source>, [Source]) throws(StoreError) -> [Value?]
     /// Whether a model is related to another.
     let relates: @Sendable (Target) -> ItemCondition<Source>
     /// The ids on this side; nil if the other side has them.
@@ -22,22 +23,39 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
     ) {
         self.key = key
         relates = key.refers
-        load = { (store, sources) throws(StoreError) in
-            try key.check(store)
-            let targets = LocalItemCollection<Target>(store)
+        load = { (models, sources) throws(StoreError) in
+            try key.check(models.store)
+            let targets = LocalItemCollection<Target>(models.store)
             // Each is decoded once.
             var known: NameTable<Target> = [:]
-            var values: [Value] = []
+            var leftOut = NameSet()
+            var values: [Value?] = []
             values.reserveCapacity(sources.count)
             for source in sources {
                 var found: [Target] = []
+                var lost: [(id: Target.ID, isThere: Bool)] = []
                 for id in key.ids(source) {
                     let text = id.itemKey
-                    if known[text] == nil { known[text] = try targets.model(ofID: id) }
-                    guard let target = known[text] else { throw key.dangling(id, of: source) }
-                    found.append(target)
+                    if known[text] == nil, !leftOut.contains(text) {
+                        do throws(StoreError) { known[text] = try targets.model(ofID: id) } catch {
+                            try models.leaveOut(error)
+                            leftOut.insert(text)
+                        }
+                    }
+                    if let target = known[text] {
+                        found.append(target)
+                        continue
+                    }
+                    guard models.onProblem != nil else { throw key.dangling(id, of: source) }
+                    lost.append((id, leftOut.contains(text)))
                 }
-                guard let value = value(found) else { throw key.dangling(nil, of: source) }
+                let value = value(found)
+                // Without a value the model is left out as a whole; else the items that do not decode were reported.
+                if value == nil, lost.isEmpty { try models.leaveOut(key.dangling(nil, of: source), source, key) }
+                for (id, isThere) in lost where value == nil || !isThere {
+                    try models.leaveOut(
+                        isThere ? key.undecodable(id, of: source) : key.dangling(id, of: source), source, key)
+                }
                 values.append(value)
             }
             return values
@@ -68,14 +86,15 @@ extension ItemRelation where Value == [Target] {
             return ItemAttribute<Source, Source.ID>(ModelProbe.keyName(of: \Source.id), \.id).isAmong(
                 foreign.ids(target))
         }
-        load = { (store, sources) throws(StoreError) in
+        load = { (models, sources) throws(StoreError) in
             guard let foreign = relation.key else { return sources.map { _ in [] } }
-            try foreign.check(store)
+            try foreign.check(models.store)
             var places: NameTable<[Target]> = [:]
             for source in sources { places[source.id.itemKey] = [] }
             // All at once, unless few are wanted: an index or a scan of one column finds those.
             let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
-            for target in try LocalItemCollection<Target>(store).fetch(where: condition) {
+            let targets = LocalItemCollection<Target>(models.store)
+            for target in try targets.lenient(models.onProblem).fetch(where: condition) {
                 // One that has an id several times is related once.
                 let ids = foreign.ids(target).map(\.itemKey)
                 for id in ids.count > 1 ? Array(NameSet(ids)) : ids { places[id]?.append(target) }
@@ -115,6 +134,14 @@ struct ForeignKey<Source: ItemModel, Target: ItemModel>: Sendable {
             "the relation by \(declaration.name) is not declared: \(Source.self).declarations has it as declared()")
     }
 
+    /// The error of an id whose item does not decode.
+    func undecodable(_ id: Target.ID, of source: Source) -> StoreError {
+        StoreError(
+            .invalidValue(field: declaration.name),
+            "\(declaration.name) is the id \(id.itemKey) in the \(Source.itemKind) \(source.id.itemKey), and this "
+                + "\(Target.itemKind) does not decode")
+    }
+
     /// The error of an id that no item has; of none where one is expected, if nil.
     func dangling(_ id: Target.ID?, of source: Source) -> StoreError {
         let what = id.map { "\(declaration.name) is the id \($0.itemKey)" } ?? "\(declaration.name) is none"
@@ -146,7 +173,9 @@ extension LocalItemCollection where Model: ItemModel {
     ///   - orders: the sort criteria, the most significant first; the store's order if empty.
     ///   - limit: the maximum number of models.
     ///   - offset: the number of models to skip first.
-    /// - Returns: tuples of the model and what each relation has: a model, an optional one, or an array.
+    /// - Returns: tuples of the model and what each relation has: a model, an optional one, or an array. A collection with
+    ///   `onProblem` leaves out related items that do not decode and ids that no item has, and reports them; so it does with
+    ///   a model that has to have the one that is left out, which counts for `limit` and `offset` all the same.
     /// - Throws: as ``fetch(where:sortedBy:limit:offset:)``; `invalidValue` for an id that no item has.
     /// - Complexity: a look-up by key for each id, and a decoding for each related model; for `hasMany` one pass over the
     ///   other side.
@@ -157,12 +186,47 @@ extension LocalItemCollection where Model: ItemModel {
         offset: Int = 0
     ) throws(StoreError) -> [(Model, Value, repeat each OtherValue)] {
         let models = try fetch(where: condition, sortedBy: orders, limit: limit, offset: offset)
-        let first = try relation.load(store, models)
-        let further = (repeat try (each relations).load(store, models))
+        let first = try relation.load(self, models)
+        let further = (repeat try (each relations).load(self, models))
         var results: [(Model, Value, repeat each OtherValue)] = []
         results.reserveCapacity(models.count)
-        for place in models.indices { results.append((models[place], first[place], repeat (each further)[place])) }
+        for place in models.indices {
+            guard let value = first[place] else { continue }
+            do throws(LeftOut) {
+                results.append((models[place], value, repeat try Self.present((each further)[place])))
+            } catch {}
+        }
         return results
+    }
+
+    /// A model without one that it has to have.
+    private struct LeftOut: Error {}
+
+    private static func present<Value>(_ value: Value?) throws(LeftOut) -> Value {
+        guard let value else { throw LeftOut() }
+        return value
+    }
+
+    /// Reports an item that does not decode, or a model whose relation leads to none, if the collection is lenient.
+    ///
+    /// - Throws: the problem if it is not.
+    fileprivate func leaveOut(_ problem: StoreError) throws(StoreError) {
+        guard let onProblem, let error = problem.cause as? ItemModelError else { throw problem }
+        onProblem(error)
+    }
+
+    /// The same of a model's property with ids.
+    fileprivate func leaveOut<Target>(
+        _ problem: StoreError, _ source: Model, _ key: ForeignKey<Model, Target>
+    ) throws(StoreError) {
+        guard let onProblem, let row = row(ofID: source.id.itemKey) else { throw problem }
+        let itemKey = store.columns.keyString(row)
+        onProblem(ItemModelError(itemKey: itemKey, field: key.declaration.name, message: problem.message))
+    }
+
+    /// The same items, of which those that do not decode are left out and reported if there is a function for it.
+    fileprivate func lenient(_ onProblem: (@Sendable (ItemModelError) -> Void)?) -> Self {
+        Self(store, coding, onProblem)
     }
 }
 

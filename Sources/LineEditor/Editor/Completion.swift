@@ -34,6 +34,16 @@ extension String {
     }
 }
 
+/// A request for candidates that come later.
+public struct CompletionRequest: Hashable, Sendable {
+    /// The text for which they are.
+    public let text: String
+    /// The place of the cursor, in UTF-8 bytes.
+    public let cursor: Int
+    /// Tells requests for the same text apart.
+    let number: Int
+}
+
 /// A completion candidate.
 public struct CompletionCandidate: Hashable, Sendable {
     /// The kind of a candidate, shown beside it.
@@ -186,13 +196,12 @@ struct CompletionState: Sendable {
     var menu: CompletionMenu?
     /// The range that the menu's selection replaces, while none is selected.
     var range = 0..<0
-    /// The text and the cursor for which candidates were requested.
-    var awaited: (revision: Int, cursor: Int, isRefinement: Bool)?
+    /// The candidates that are to come, and the text for which they were requested.
+    var awaited: (request: CompletionRequest, revision: Int, isRefinement: Bool)?
     /// Whether further keys wait for Tab's candidates.
     var isAwaiting = false
-
-    /// Closes the menu; candidates that are to come are not waited for.
-    mutating func leave() { (menu, awaited, isAwaiting) = (nil, nil, false) }
+    /// The number of requests so far.
+    var requests = 0
 }
 
 /// Completion and the menu of candidates.
@@ -205,13 +214,31 @@ extension TerminalLineEditor {
     /// The candidates at the cursor; nil if there are none, or they arrive later.
     private func candidates(isRefinement: Bool) -> CompletionResult? {
         let (text, cursor) = (buffer.text, buffer.utf8Cursor)
+        cancelRequest()
         if let result = services.complete(text, cursor) { return result }
-        if let request = services.requestCandidates {
-            completion.awaited = (buffer.revision, cursor, isRefinement)
-            completion.isAwaiting = !isRefinement
-            request(text, cursor)
-        }
+        guard let send = services.requestCandidates else { return nil }
+        completion.requests += 1
+        let request = CompletionRequest(text: text, cursor: cursor, number: completion.requests)
+        completion.awaited = (request, buffer.revision, isRefinement)
+        completion.isAwaiting = options.waitsForCandidates && !isRefinement
+        send(request)
         return nil
+    }
+
+    /// Gives up candidates that are to come.
+    func cancelRequest() {
+        guard let awaited = completion.awaited else { return }
+        (completion.awaited, completion.isAwaiting) = (nil, false)
+        services.cancelCandidates?(awaited.request)
+    }
+
+    /// Gives up candidates for another text, or another place of it.
+    func cancelStaleRequest() {
+        guard let awaited = completion.awaited else { return }
+        let isCurrent =
+            isActive && recall.search == nil && awaited.revision == buffer.revision
+            && awaited.request.cursor == buffer.utf8Cursor
+        if !isCurrent { cancelRequest() }
     }
 
     func complete(with result: CompletionResult) {
@@ -268,7 +295,7 @@ extension TerminalLineEditor {
 
     /// Updates the candidates after the word has changed under an open menu.
     func refineMenu(isWord: Bool) {
-        guard completion.menu != nil else { return }
+        guard completion.menu != nil || completion.awaited?.isRefinement ?? false else { return }
         completion.menu = nil
         if isWord, let result = candidates(isRefinement: true) { refineMenu(with: result) }
     }

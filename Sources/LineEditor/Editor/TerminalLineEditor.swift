@@ -152,13 +152,18 @@ public final class TerminalLineEditor {
         return takeOutcomes()
     }
 
-    /// Accepts the requested candidates; they are dropped if the text or the cursor has changed since.
-    package func offer(_ result: CompletionResult) -> [EditorOutcome] {
-        completion.isAwaiting = false
-        guard isVisible, recall.search == nil, let awaited = completion.awaited, awaited.revision == buffer.revision,
-            awaited.cursor == buffer.utf8Cursor
-        else { return process(redrawing: false) }
-        completion.awaited = nil
+    /// Completes with candidates that were requested by ``EditorServices/requestCandidates``.
+    ///
+    /// Those of a request that was cancelled are dropped: the text or the cursor has changed since.
+    ///
+    /// - Parameters:
+    ///   - result: the candidates; without any, the request is over.
+    ///   - request: the request that they answer.
+    /// - Returns: the outcomes to perform.
+    public func offer(_ result: CompletionResult, for request: CompletionRequest) -> [EditorOutcome] {
+        guard let awaited = completion.awaited, awaited.request == request else { return [] }
+        (completion.awaited, completion.isAwaiting) = (nil, false)
+        guard isVisible else { return process(redrawing: false) }
         if awaited.isRefinement { refineMenu(with: result) } else { complete(with: result) }
         return process(redrawing: true)
     }
@@ -181,7 +186,8 @@ public final class TerminalLineEditor {
     }
 
     func leaveModes() {
-        completion.leave()
+        cancelRequest()
+        completion.menu = nil
         recall.leave()
     }
 
@@ -232,6 +238,7 @@ public final class TerminalLineEditor {
             let key = queue[queueHead]
             queueHead += 1
             handle(key)
+            cancelStaleRequest()
             isStale = true
         }
         if queueHead > 0 {
@@ -316,10 +323,12 @@ public struct EditorOptions: Sendable {
     public var showsSuggestions = true
     /// Whether `begin` moves the prompt to a line of its own when the output before it ends without a line break.
     package var marksUnfinishedLine = true
-    /// Prompts that are removed from a paste, besides the editor's own.
-    package var pastedPrompts = ["> ", "lua> "]
-    /// Prompts that are removed from pasted lines.
-    package var pastedContinuations = [">> ", "… ", "... "]
+    /// Prompts that are removed from a paste, besides the editor's own: those of other programs in the same language.
+    public var pastedPrompts: [String] = []
+    /// Prompts of further lines that are removed from a paste, besides the editor's own.
+    public var pastedContinuations: [String] = []
+    /// Whether further keys wait for requested candidates, until they are there or `resume()` is called.
+    package var waitsForCandidates = false
 
     /// Creates the usual options.
     public init() {}
@@ -336,9 +345,12 @@ public struct EditorServices {
     public var highlight: (_ text: String) -> [StyledSpan] = { _ in [] }
     /// The candidates at a cursor, an offset in UTF-8 bytes; nil or empty without any.
     public var complete: (_ text: String, _ cursor: Int) -> CompletionResult? = { _, _ in nil }
-    /// Requests candidates at a cursor where ``complete`` has none; ``TerminalLineEditor/offer(_:)`` may deliver them
-    /// later.
-    package var requestCandidates: ((_ text: String, _ cursor: Int) -> Void)?
+    /// Requests candidates where ``complete`` has nil, from another process or a task;
+    /// ``TerminalLineEditor/offer(_:for:)`` takes them when they are there.
+    public var requestCandidates: ((CompletionRequest) -> Void)?
+    /// Called for a request whose candidates are not wanted any more: the text or the cursor has changed, or the line is
+    /// over.
+    public var cancelCandidates: ((CompletionRequest) -> Void)?
     /// The indentation of a line in columns, given all the text before it; nil to leave it.
     ///
     /// Called after a character that may end a block; indentation is only ever reduced.

@@ -103,9 +103,10 @@ final class ValueEncoding: Encoder {
             put(.string(LuaString(Array(data))))
         case let url as URL: put(try text(url.absoluteString))
         default:
-            guard depthLeft > 0 else { throw failure(value, "nested too deep, or in a cycle") }
+            // With the type in place of the value, which could not be printed without a stack as deep.
+            guard depthLeft > 0 else { throw failure(T.self, Self.tooDeep) }
             guard cubby_stack_is_short() == 0 else {
-                throw failure(value, "nested deeper than the thread's stack allows")
+                throw failure(T.self, "nested deeper than the thread's stack allows")
             }
             try admit(0)
             try value.encode(to: self)
@@ -128,6 +129,8 @@ final class ValueEncoding: Encoder {
 
     /// Counts a value before its bytes are in Lua.
     private func admit(_ bytes: Int) throws {
+        // A container of an encoder that was passed on, to a superclass, could not be refused.
+        guard depthLeft >= 0 else { throw failure(LuaValue.self, Self.tooDeep) }
         try total.count(bytes: bytes)
         guard state.admits(bytes) else { throw state.notEnoughMemory }
     }
@@ -139,6 +142,8 @@ final class ValueEncoding: Encoder {
         try admit(0)
         return .integer(integer)
     }
+
+    private static let tooDeep = "nested too deep, or in a cycle"
 
     private func failure(_ value: Any, _ reason: String, _ key: (any CodingKey)? = nil) -> EncodingError {
         let path = key.map { codingPath + [$0] } ?? codingPath

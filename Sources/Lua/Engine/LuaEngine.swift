@@ -326,12 +326,13 @@ extension LuaEngine {
     /// - Parameters:
     ///   - name: the global's name; `shop.price` is a function in a table, which is made if it is missing, and which
     ///     environments have read-only.
-    ///   - parameters: the names of the parameters, for errors and help.
+    ///   - parameters: the names of the parameters, for errors and help: all of them, or none.
     ///   - doc: the documentation for help.
     ///   - example: a script that calls it, or "".
     ///   - body: called in a separate task. Arguments and the result are ``LuaRepresentable`` types, or converted by
     ///     ``LuaDecoder`` and ``LuaEncoder``; a parameter of type ``LuaAsyncFunction`` takes a function of the script.
-    /// - Throws: ``LuaError`` if the engine is shut down, or of kind `argument` if a name before a point is no table.
+    /// - Throws: ``LuaError`` if the engine is shut down, or of kind `argument` if a name before a point is no table, or
+    ///   there are more or fewer names than the closure has parameters.
     public nonisolated(nonsending) func register<
         each Argument: Decodable & Sendable, Result: Encodable & Sendable
     >(
@@ -372,6 +373,7 @@ extension LuaEngine {
     }
 
     private nonisolated(nonsending) func register(_ function: TypedFunction) async throws(LuaError) {
+        if let contradiction = function.contradiction { throw LuaError(.argument, contradiction) }
         do {
             try await visit { session in
                 try session.environments.declare(function) { call in

@@ -353,7 +353,8 @@ extension LuaClass {
     ) {
         let (pointer, encode) = (pointer, encode)
         function(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: [.object(self.name)],
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
+            returns: [.object(self.name)],
             doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)

@@ -207,7 +207,8 @@ public struct LuaArgument: ExpressibleByStringInterpolation, Sendable {
 }
 
 /// The names of a function's arguments, in order, with or without documentation: `["from", "to"]`, or
-/// `["from": "the current position", "to": "the new position"]`. Their types are those of the function's closure.
+/// `["from": "the current position", "to": "the new position"]`. Their types are those of the function's closure, which takes
+/// as many; or there are none, and the arguments are numbered.
 public struct LuaArguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable {
     let all: [(name: String, argument: LuaArgument)]
 

@@ -93,7 +93,8 @@ extension LuaMethod where Object: Sendable {
     ) {
         self.init { cls in
             cls.method(
-                name, TypedArguments.parameters(arguments, repeat (each Argument).self), returns: Result.luaResults,
+                name, TypedArguments.parameters(arguments, of: name, repeat (each Argument).self),
+                returns: Result.luaResults,
                 doc: doc, example: example
             ) { object, call in
                 var reader = ArgumentReader(call)
@@ -163,14 +164,30 @@ public final class LuaOperator<Object: AnyObject>: LuaMember<Object> {
         case subtract = "sub"
         /// The text of `tostring` and `print`.
         case text = "tostring"
+
+        /// The numbers of operands that its closure may take.
+        fileprivate var operands: ClosedRange<Int> {
+            switch self {
+            case .length, .negate, .text: 1...1
+            case .call: 1...Int.max
+            default: 2...2
+            }
+        }
     }
 
     /// Creates an operator; for `call` the arguments follow the object.
+    ///
+    /// - Precondition: the closure takes as many operands as the operator has: one for `length`, `negate` and `text`, one
+    ///   or more for `call`, and two for the others.
     public convenience init<each Operand: LuaRepresentable, Result: LuaRepresentable>(
         _ symbol: Symbol, doc: String = "", calling body: @escaping (repeat each Operand) throws -> Result
     ) {
         self.init { cls in
-            let operands = TypedArguments.parameters(["left", "right"], repeat (each Operand).self)
+            let operands = TypedArguments.parameters(numbered: ["left", "right"], repeat (each Operand).self)
+            precondition(
+                symbol.operands.contains(operands.count),
+                "the operator \(symbol) of \(cls.name) has \(symbol.operands.lowerBound.counted("operand")), "
+                    + "and its closure takes \(operands.count)")
             let declaration = LuaFunctionDeclaration("__" + symbol.rawValue, operands, returns: [Result.luaType])
             cls.metamethod(declaration) { call in
                 var reader = ArgumentReader(call)

@@ -9,6 +9,8 @@ package struct TypedFunction: Sendable {
 
     package let declaration: LuaFunctionDeclaration
     package let body: Body
+    /// What the declaration says that its closure contradicts; nil for nothing.
+    package let contradiction: String?
 
     /// A function that returns immediately; nil pushes no result.
     package init<each Argument: Decodable & Sendable, Result: Sendable>(
@@ -17,6 +19,7 @@ package struct TypedFunction: Sendable {
     ) {
         declaration = Self.declaration(
             name, parameters, documentation, example, results.types, repeat (each Argument).self)
+        contradiction = TypedArguments.contradiction(in: name, parameters, takes: declaration.parameters.count)
         self.body = .returns { call in
             var reader = CodableArguments(call)
             return try results.push(body(repeat try reader.next((each Argument).self)), call)
@@ -30,6 +33,7 @@ package struct TypedFunction: Sendable {
     ) {
         declaration = Self.declaration(
             name, parameters, documentation, example, results.types, repeat (each Argument).self)
+        contradiction = TypedArguments.contradiction(in: name, parameters, takes: declaration.parameters.count)
         self.body = .waits { call in
             var reader = CodableArguments(call)
             let arguments = (repeat try reader.next((each Argument).self))
@@ -103,10 +107,22 @@ struct CodableArguments {
 /// Declares parameters by their Swift types, and reads arguments in order.
 @usableFromInline
 enum TypedArguments {
-    /// Pairs names with types; parameters without a name are numbered.
+    /// Pairs names with types; without any names the parameters are numbered.
+    ///
+    /// - Precondition: there are as many names as types, or none.
     @usableFromInline
     static func parameters<each Argument: LuaRepresentable>(
-        _ arguments: LuaArguments, _ type: repeat (each Argument).Type
+        _ arguments: LuaArguments, of name: String, _ type: repeat (each Argument).Type
+    ) -> [LuaParameter] {
+        let parameters = parameters(numbered: arguments, repeat each type)
+        let contradiction = contradiction(in: name, arguments.all.map(\.name), takes: parameters.count)
+        precondition(contradiction == nil, contradiction ?? "")
+        return parameters
+    }
+
+    /// Pairs names with types; parameters without a name are numbered.
+    static func parameters<each Argument: LuaRepresentable>(
+        numbered arguments: LuaArguments, _ type: repeat (each Argument).Type
     ) -> [LuaParameter] {
         var parameters: [LuaParameter] = []
         for type in repeat each type {
@@ -116,6 +132,13 @@ enum TypedArguments {
             parameters.append(LuaParameter(name, argument.refine(type.luaType), argument.documentation))
         }
         return parameters
+    }
+
+    /// What is wrong with the names of a function's parameters: there are more or fewer than its closure takes.
+    static func contradiction(in name: String, _ names: [String], takes count: Int) -> String? {
+        guard !names.isEmpty, names.count != count else { return nil }
+        return "\(name) names \(names.count.counted("parameter")) (\(names.joined(separator: ", "))), "
+            + "and its closure takes \(count == 0 ? "none" : "\(count)")"
     }
 
     /// The types of the results.
@@ -189,7 +212,8 @@ extension LuaClass {
         doc: String = "", example: String = "", calling body: @escaping (T, repeat each Argument) throws -> Result
     ) {
         method(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, doc: doc,
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self), returns: results,
+            doc: doc,
             example: example
         ) { object, call in
             var reader = ArgumentReader(call)
@@ -205,7 +229,7 @@ extension LuaClass {
         calling body: @escaping (T, repeat each Argument) throws -> (repeat each Result)
     ) {
         method(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self),
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
             returns: TypedArguments.results(repeat (each Result).self), doc: doc, example: example
         ) { object, call in
             var reader = ArgumentReader(call)
@@ -225,7 +249,8 @@ extension LuaModule {
         doc: String = "", example: String = "", calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         function(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self), returns: results, doc: doc,
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self), returns: results,
+            doc: doc,
             example: example
         ) { call in
             var reader = ArgumentReader(call)
@@ -241,7 +266,7 @@ extension LuaModule {
         calling body: @escaping (repeat each Argument) throws -> (repeat each Result)
     ) {
         function(
-            name, TypedArguments.parameters(parameters, repeat (each Argument).self),
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
             returns: TypedArguments.results(repeat (each Result).self), doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
@@ -257,7 +282,8 @@ extension LuaModule {
         calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         callable(
-            TypedArguments.parameters(parameters, repeat (each Argument).self), returns: Result.luaResults,
+            TypedArguments.parameters(parameters, of: "a call of the module", repeat (each Argument).self),
+            returns: Result.luaResults,
             doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
@@ -272,7 +298,7 @@ extension LuaState {
     package func makeFunction<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments, calling body: @escaping (repeat each Argument) throws -> Result
     ) -> LuaFunction {
-        let parameters = TypedArguments.parameters(parameters, repeat (each Argument).self)
+        let parameters = TypedArguments.parameters(parameters, of: name, repeat (each Argument).self)
         return makeFunction(LuaFunctionDeclaration(name, parameters, returns: Result.luaResults)) { call in
             var reader = ArgumentReader(call)
             return try body(repeat reader.next((each Argument).self)).push(as: call)

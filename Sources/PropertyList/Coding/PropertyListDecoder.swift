@@ -30,11 +30,27 @@ public struct PropertyListDecoder {
     /// - Throws: `DecodingError` with the coding path; for bytes that are no list, `dataCorrupted` with the
     ///   ``PropertyListError`` beneath.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        var format = PropertyListFormat.binary
+        return try decode(type, from: bytes, format: &format)
+    }
+
+    /// Decodes a value, and says which format its list has.
+    ///
+    /// - Parameters:
+    ///   - type: its type.
+    ///   - bytes: the list.
+    ///   - format: set to the format, if the bytes are a list; left as it is for OpenStep's text form, which is only read.
+    /// - Returns: the value.
+    /// - Throws: as ``decode(_:from:)``.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: [UInt8], format: inout PropertyListFormat
+    ) throws -> Value {
         let list: PropertyListValue
         do throws(PropertyListError) { list = try PropertyListValue(decoding: bytes, limits: limits) } catch {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: [], debugDescription: error.message, underlyingError: error))
         }
+        format = bytes.withUnsafeBytes { PropertyListFormat(detecting: $0) } ?? format
         return try decode(type, from: list)
     }
 

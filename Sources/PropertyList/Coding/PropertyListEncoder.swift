@@ -143,12 +143,24 @@ private struct ListEncoder: Encoder {
         return ListEncoder(node: inner, codingPath: codingPath + [key], userInfo: userInfo, format: format)
     }
 
+    /// Adds a plain value. One that is too deep is refused in place of its container: an encoder that is passed on to a
+    /// superclass refuses nothing.
+    func add<Value>(_ name: String?, _ value: PropertyListValue, of type: Value.Type) throws {
+        guard codingPath.count < PropertyListEncoder.maximumDepth else { throw Self.tooDeep(type, codingPath) }
+        node.add(name, value)
+    }
+
+    /// With the type in place of the value, which could not be printed without a stack as deep.
+    private static func tooDeep(_ type: Any.Type, _ path: [any CodingKey]) -> EncodingError {
+        invalid(type, path, "nested too deep")
+    }
+
     /// Encodes a value as the next one of the container.
     func put<Value: Encodable>(_ value: Value, _ name: String? = nil, key: (any CodingKey)? = nil) throws {
         if let plain = Self.plain(value) { return node.add(name, plain) }
         let path = key.map { codingPath + [$0] } ?? codingPath
         guard path.count < PropertyListEncoder.maximumDepth, cubby_stack_is_short() == 0 else {
-            throw Self.invalid(value, path, "nested too deep")
+            throw Self.tooDeep(Value.self, path)
         }
         let inner = ListNode()
         try value.encode(to: ListEncoder(node: inner, codingPath: path, userInfo: userInfo, format: format))
@@ -160,12 +172,12 @@ private struct ListEncoder: Encoder {
             throw Self.invalid(
                 text, key.map { codingPath + [$0] } ?? codingPath, "the text $null stands for nil in property lists")
         }
-        node.add(name, .string(text))
+        try add(name, .string(text), of: String.self)
     }
 
     /// The binary form has singles; in XML a number has all digits of its value.
-    func put(float value: Float, _ name: String? = nil) {
-        node.add(name, format == .binary ? .single(value) : .real(Double(value)))
+    func put(float value: Float, _ name: String? = nil) throws {
+        try add(name, format == .binary ? .single(value) : .real(Double(value)), of: Float.self)
     }
 
     func putNil(_ name: String? = nil) { node.add(name, .string(PropertyListEncoder.null)) }
@@ -173,11 +185,11 @@ private struct ListEncoder: Encoder {
     func putInteger<Value: FixedWidthInteger & Encodable>(
         _ value: Value, _ name: String? = nil, key: (any CodingKey)? = nil
     ) throws {
-        if let number = Int64(exactly: value) { return node.add(name, .integer(number)) }
+        if let number = Int64(exactly: value) { return try add(name, .integer(number), of: Value.self) }
         guard let number = Int128(exactly: value) else {
             throw Self.invalid(value, key.map { codingPath + [$0] } ?? codingPath, "an integer has 128 bits at most")
         }
-        node.add(name, .wideInteger(number))
+        try add(name, .wideInteger(number), of: Value.self)
     }
 
     /// Foundation's types that the format has.
@@ -199,10 +211,14 @@ private struct KeyedListEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil(forKey key: Key) { encoder.putNil(key.stringValue) }
-    func encode(_ value: Bool, forKey key: Key) { encoder.node.add(key.stringValue, .boolean(value)) }
+    func encode(_ value: Bool, forKey key: Key) throws {
+        try encoder.add(key.stringValue, .boolean(value), of: Bool.self)
+    }
     func encode(_ value: String, forKey key: Key) throws { try encoder.putText(value, key.stringValue, key: key) }
-    func encode(_ value: Double, forKey key: Key) { encoder.node.add(key.stringValue, .real(value)) }
-    func encode(_ value: Float, forKey key: Key) { encoder.put(float: value, key.stringValue) }
+    func encode(_ value: Double, forKey key: Key) throws {
+        try encoder.add(key.stringValue, .real(value), of: Double.self)
+    }
+    func encode(_ value: Float, forKey key: Key) throws { try encoder.put(float: value, key.stringValue) }
 
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value, forKey key: Key) throws {
         try encoder.putInteger(value, key.stringValue, key: key)
@@ -235,10 +251,10 @@ private struct UnkeyedListEncoding: UnkeyedEncodingContainer {
     private var key: PathKey { PathKey(intValue: count) }
 
     func encodeNil() { encoder.putNil() }
-    func encode(_ value: Bool) { encoder.node.add(nil, .boolean(value)) }
+    func encode(_ value: Bool) throws { try encoder.add(nil, .boolean(value), of: Bool.self) }
     func encode(_ value: String) throws { try encoder.putText(value, key: key) }
-    func encode(_ value: Double) { encoder.node.add(nil, .real(value)) }
-    func encode(_ value: Float) { encoder.put(float: value) }
+    func encode(_ value: Double) throws { try encoder.add(nil, .real(value), of: Double.self) }
+    func encode(_ value: Float) throws { try encoder.put(float: value) }
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws { try encoder.putInteger(value, key: key) }
     func encode(_ value: Int128) throws { try encoder.putInteger(value, key: key) }
     func encode(_ value: UInt128) throws { try encoder.putInteger(value, key: key) }
@@ -257,10 +273,10 @@ private struct SingleListEncoding: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil() { encoder.putNil() }
-    func encode(_ value: Bool) { encoder.node.add(nil, .boolean(value)) }
+    func encode(_ value: Bool) throws { try encoder.add(nil, .boolean(value), of: Bool.self) }
     func encode(_ value: String) throws { try encoder.putText(value) }
-    func encode(_ value: Double) { encoder.node.add(nil, .real(value)) }
-    func encode(_ value: Float) { encoder.put(float: value) }
+    func encode(_ value: Double) throws { try encoder.add(nil, .real(value), of: Double.self) }
+    func encode(_ value: Float) throws { try encoder.put(float: value) }
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws { try encoder.putInteger(value) }
     func encode(_ value: Int128) throws { try encoder.putInteger(value) }
     func encode(_ value: UInt128) throws { try encoder.putInteger(value) }

@@ -43,6 +43,8 @@ final class AttachPrompt: ConsoleOwner {
     private var names: Set<String> = []
     /// The number of the latest question for candidates.
     private var lastQuestion = 0
+    /// The request that it asks for.
+    private var request: CompletionRequest?
     private var answers: LoopWatch?
     private var input: LoopWatch?
     private var candidatesTimer: LoopTimer?
@@ -91,14 +93,15 @@ final class AttachPrompt: ConsoleOwner {
         services.indentation = { before, line in BlockDepth.indentation(ofClosing: line, after: before) }
         // Files are completed here, everything else by the host.
         services.complete = { FileCompletion().result($0, cursor: $1) }
-        services.requestCandidates = { [unowned self] text, cursor in
+        services.requestCandidates = { [unowned self] request in
             lastQuestion += 1
+            self.request = request
             candidatesTimer?.cancel()
             candidatesTimer = loop.after(Self.candidatesPatience) { [unowned self] in
                 if console.lines.editor.isAwaitingCandidates { perform(console.lines.editor.resume()) }
             }
-            guard text.utf8.count <= AttachQuestion.textLimit else { return }
-            let question = AttachQuestion(number: lastQuestion, text: text, cursor: cursor)
+            guard request.text.utf8.count <= AttachQuestion.textLimit else { return }
+            let question = AttachQuestion(number: lastQuestion, text: request.text, cursor: request.cursor)
             channel.send(AttachMessage(.question, question.json))
         }
         services.margin = { [unowned self] text in
@@ -243,8 +246,9 @@ extension AttachPrompt {
             waitWithKeys()
         case .request: pausing { answer(message.bytes) }
         case .candidates:
-            guard let found = AttachCandidates(json: message.bytes), found.number == lastQuestion else { return }
-            perform(console.lines.editor.offer(found.result))
+            guard let found = AttachCandidates(json: message.bytes), found.number == lastQuestion, let request
+            else { return }
+            perform(console.lines.editor.offer(found.result, for: request))
         case .names: names = Set(message.text.split(separator: "\n").map(String.init))
         case .notice:
             guard !isRunningEntry else { return }

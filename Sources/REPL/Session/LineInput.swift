@@ -16,7 +16,7 @@ final class LineInput {
         self.isEditing = isEditing
         var renderer = TerminalRenderer(columns: size.columns, rows: size.rows, palette: palette)
         renderer.reflows = TerminalMode.reflows(environment: ProcessEnvironment.value)
-        editor = TerminalLineEditor(renderer: renderer, history: history)
+        editor = TerminalLineEditor(renderer: renderer, history: history, options: PromptSettings.usualEditing)
     }
 
     var services: EditorServices {

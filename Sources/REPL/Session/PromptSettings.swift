@@ -20,7 +20,7 @@ final class PromptSettings {
     private(set) var colors = Colors.auto { didSet { onChange() } }
     private(set) var styles: [TextStyle: String] = [:] { didSet { onChange() } }
     private(set) var showsNumbers = true
-    private(set) var editing = EditorOptions() { didSet { onChange() } }
+    private(set) var editing = PromptSettings.usualEditing { didSet { onChange() } }
     /// The display names of the files that were run.
     var files: [String] = []
     /// Whether this is the chapter's prompt, in its container.
@@ -52,6 +52,15 @@ final class PromptSettings {
         guard allowed == .standard else { return "none: bold and underline (TERM)" }
         let ground = background.map { "a \($0.rawValue) background" } ?? "a background that the terminal does not tell"
         return colors == .auto ? "for \(ground)" : "\(colors.rawValue), set by prompt.colors"
+    }
+
+    /// What is copied from a session of Cubby or of Lua is an entry without its prompts.
+    static var usualEditing: EditorOptions {
+        var options = EditorOptions()
+        options.pastedPrompts = ["> ", "lua> "]
+        options.pastedContinuations = [">> ", "… ", "... "]
+        options.waitsForCandidates = true
+        return options
     }
 
     // MARK: Lua

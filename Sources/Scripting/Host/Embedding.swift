@@ -19,11 +19,12 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - name: the global's name.
-    ///   - parameters: the names of the parameters, for errors and help.
+    ///   - parameters: the names of the parameters, for errors and help: all of them, or none.
     ///   - doc: the documentation for help.
     ///   - example: a script that calls it, or "".
     ///   - body: called in a task of its own. `LuaDecoder` and `LuaRepresentable` convert the arguments and the result;
     ///     a parameter of type `LuaAsyncFunction` takes a function of the script.
+    /// - Precondition: there are as many names as parameters of the closure, or none.
     public func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ parameters: [String] = [], doc: String = "", example: String = "",
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
@@ -56,6 +57,7 @@ extension ScriptHost {
     }
 
     private func declare(_ function: TypedFunction) {
+        precondition(function.contradiction == nil, function.contradiction ?? "")
         state.setGlobal(function.declaration) { call in
             switch function.body {
             case .returns(let body): try body(call)

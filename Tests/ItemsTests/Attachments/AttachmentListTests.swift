@@ -245,7 +245,7 @@ struct AttachmentListTests {
     @Test("several need an item; a key that leaves no room for more is refused for several") func refused() throws {
         let error = #expect(throws: StoreError.self) { try set([1, 2], "nobody") }
         #expect(error?.code == .itemRemoved)
-        try set([1], "nobody")
+        try attachments.set([.bytes([1])], forKey: "nobody")
         #expect(try all("nobody") == [1])
         try set([], "nobody")
         #expect(scene.folder.attachmentNames.isEmpty)

@@ -35,7 +35,7 @@ struct AttachmentScene {
         }
     }
 
-    func set(_ byte: UInt8, _ key: String) throws { try attachments.setBytes([byte], forKey: key) }
+    func set(_ byte: UInt8, _ key: String) throws { try attachments.setBytes([byte], forAnyKey: key) }
 
     func setAll(_ bytes: [UInt8], _ key: String) throws {
         try attachments.setAllBytes(bytes.map { [$0] }, forKey: key)

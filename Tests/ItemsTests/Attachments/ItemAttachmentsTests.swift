@@ -18,8 +18,8 @@ struct ItemAttachmentsTests {
     init() throws { scene = try AttachmentScene() }
 
     @Test("bytes are a file under their key") func files() throws {
-        try attachments.setBytes([1, 2, 3], forKey: "b")
-        try attachments.setBytes([], forKey: "a")
+        try attachments.setBytes([1, 2, 3], forAnyKey: "b")
+        try attachments.setBytes([], forAnyKey: "a")
         #expect(try scene.folder.read("\(scene.folder.path)/b") == [1, 2, 3])
         #expect(try attachments.bytes(forKey: "b") == [1, 2, 3])
         #expect(try attachments.bytes(forKey: "a") == [])
@@ -34,6 +34,31 @@ struct ItemAttachmentsTests {
         #expect(scene.stored("b") == nil)
         // Under a key that is not an item's there is no history.
         #expect(!items.canUndo && scene.folder.keptCount == 0)
+    }
+
+    @Test("attachments of no item are refused by its key; without a store there are only keys") func noItem() throws {
+        let item = try scene.create("key", 1)
+        for body in [
+            { try attachments.setBytes([2], forKey: "nobody") },
+            { try attachments.setAllBytes([[2]], forKey: "nobody") },
+            { try attachments.setAllBytes([[2], [3]], forKey: "nobody") },
+        ] {
+            let error = #expect(throws: StoreError.self) { try body() }
+            #expect(error?.code == .itemRemoved && error?.message.contains("itemKey nobody ") == true)
+        }
+        try attachments.setAllBytes([], forKey: "nobody")
+        #expect(scene.folder.attachmentNames == ["key"])
+        try attachments.setBytes([2], forKey: "key")
+        try items.transaction {
+            try items.removeItem(item)
+            #expect(throws: StoreError.self) { try attachments.setBytes([3], forKey: "key") }
+            try items.createItem(ItemFields(itemKey: "new"))
+            try attachments.setBytes([4], forKey: "new")
+        }
+        #expect(scene.stored("new") == 4)
+        items.attachments = nil
+        try attachments.setBytes([5], forKey: "nobody")
+        #expect(try attachments.bytes(forKey: "nobody") == [5])
     }
 
     @Test(

@@ -155,6 +155,25 @@ struct LineEditorTests {
         #expect(typist.takeEvents() == [.submitted("do\n  x\n\nend")])
     }
 
+    @Test("Prompts of other programs are taken off a paste only if the options name them")
+    func foreignPrompts() {
+        let typist = Typist()
+        for text in ["lua> x = 1", "do\n... y\n... end", ">> z"] {
+            typist.see(typist.editor.begin(prompt: "shop: ", continuation: ""))
+            typist.paste(text)
+            #expect(typist.editor.buffer.text == text)
+        }
+        typist.see(typist.editor.begin(prompt: "shop: ", continuation: ""))
+        typist.paste("> quoted\nand not")
+        #expect(typist.editor.buffer.text == "> quoted\nand not")
+
+        typist.editor.options.pastedPrompts = ["lua> "]
+        typist.editor.options.pastedContinuations = ["... "]
+        typist.see(typist.editor.begin(prompt: "shop: ", continuation: ""))
+        typist.paste("lua> do\n...   y\n... end\nresult")
+        #expect(typist.editor.buffer.text == "do\n  y\nend")
+    }
+
     @Test("Lines that come at once run one after the other and aren't indented again")
     func burst() {
         let typist = Typist()

@@ -175,6 +175,37 @@ struct LuaCodableTests {
         #expect(throws: EncodingError.self) { try LuaEncoder(state).encode(node) }
     }
 
+    /// A model of 100,000 levels, each of which is made when it is asked for.
+    private struct Chain: Encodable, CustomStringConvertible {
+        let depth: Int
+        let passesEncoder: Bool
+        enum CodingKeys: CodingKey { case depth, next }
+
+        // A value of such a depth cannot be printed.
+        var description: String { fatalError("a chain is printed") }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(depth, forKey: .depth)
+            guard depth > 0 else { return }
+            let next = Chain(depth: depth - 1, passesEncoder: passesEncoder)
+            if passesEncoder {
+                try next.encode(to: container.superEncoder(forKey: .next))
+            } else {
+                try container.encode(next, forKey: .next)
+            }
+        }
+    }
+
+    @Test("a model of 100,000 levels ends with an error, which can be printed", arguments: [false, true])
+    func chain(passesEncoder: Bool) throws {
+        _ = try LuaEncoder(state).encode(Chain(depth: 50, passesEncoder: passesEncoder))
+        let error = try #require(throws: EncodingError.self) {
+            try LuaEncoder(state).encode(Chain(depth: 100_000, passesEncoder: passesEncoder))
+        }
+        #expect("\(error)".contains("nested too deep, or in a cycle"))
+    }
+
     @Test("values pass alike for each depth up to the limit")
     func depth() throws {
         var node = Node()

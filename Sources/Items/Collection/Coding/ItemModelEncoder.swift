@@ -1,3 +1,4 @@
+import CPlatform
 import ColumnEngine
 import FoundationEssentials
 import PropertyList
@@ -42,9 +43,34 @@ struct ItemModelEncoder: Encoder {
         {
             return .value(value.fieldValue)
         }
+        try checkDepth(of: value, at: path)
         let node = EncodedNode()
         try value.encode(to: ItemModelEncoder(node: node, codingPath: path))
         return .node(node)
+    }
+
+    /// Refuses a value nested deeper than a field takes, as of a model that holds itself, before the stack ends.
+    static func checkDepth<Value>(of value: Value, at path: [any CodingKey]) throws {
+        try checkDepth(at: path, Value.self)
+        guard cubby_stack_is_short() == 0 else {
+            throw tooDeep(Value.self, path, "it nests deeper than the thread's stack allows")
+        }
+    }
+
+    /// The same of a plain value, which is refused in place of its container: an encoder that is passed on to a superclass
+    /// refuses nothing.
+    static func checkDepth(at path: [any CodingKey], _ type: Any.Type) throws {
+        // A field's own value is not nested.
+        guard path.count <= FieldValidation.depthLimit + 1 else {
+            let field = path.first?.stringValue ?? "it"
+            throw tooDeep(
+                type, path, "\(field) nests more than \(FieldValidation.depthLimit) deep: store it in flatter form")
+        }
+    }
+
+    /// With the type in place of the value, which could not be printed without a stack as deep.
+    private static func tooDeep(_ type: Any.Type, _ path: [any CodingKey], _ what: String) -> EncodingError {
+        .invalidValue(type, EncodingError.Context(codingPath: path, debugDescription: what))
     }
 
     func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -121,7 +147,8 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: EncodedNode
     let codingPath: [any CodingKey]
 
-    private func put<Value: ItemValue>(_ value: Value, _ key: Key) {
+    private func put<Value: ItemValue>(_ value: Value, _ key: Key) throws {
+        try ItemModelEncoder.checkDepth(at: codingPath, Value.self)
         if node.kinds != nil { node.kinds?[key.stringValue] = Value.fieldKind }
         node.add(key.stringValue, .value(value.fieldValue))
     }
@@ -161,22 +188,22 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 // The standard library's default methods would be slower: they call each value's own `encode`.
 extension KeyedModelEncoding {
-    func encode<Value: ItemValue & Encodable>(_ value: Value, forKey key: Key) { put(value, key) }
+    func encode<Value: ItemValue & Encodable>(_ value: Value, forKey key: Key) throws { try put(value, key) }
 
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: String?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) { put(value, key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { put(value, key) }
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
 }
 
 /// Encodes an array's elements.
@@ -187,7 +214,10 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer {
 
     func encodeNil() { node.add(.value(nil)) }
 
-    func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
+    func encode<Value: ItemValue & Encodable>(_ value: Value) throws {
+        try ItemModelEncoder.checkDepth(at: codingPath, Value.self)
+        node.add(.value(value.fieldValue))
+    }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         node.add(try ItemModelEncoder.part(value, at: codingPath + [PathKey(intValue: count)]))
@@ -215,7 +245,10 @@ struct SingleModelEncoding: SingleValueEncodingContainer {
 
     func encodeNil() { node.add(.value(nil)) }
 
-    func encode<Value: ItemValue & Encodable>(_ value: Value) { node.add(.value(value.fieldValue)) }
+    func encode<Value: ItemValue & Encodable>(_ value: Value) throws {
+        try ItemModelEncoder.checkDepth(at: codingPath, Value.self)
+        node.add(.value(value.fieldValue))
+    }
 
     func encode<Value: Encodable>(_ value: Value) throws { node.add(try ItemModelEncoder.part(value, at: codingPath)) }
 }

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import Lua
+
+/// Declarations whose closure takes another number of arguments than they say.
+@Suite("Declarations that contradict their closure")
+struct ContradictionTests {
+    private static func expect(_ text: String, _ result: ExitTest.Result?) {
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains(text), "\(message.suffix(500))")
+    }
+
+    @Test("an engine refuses each of its four kinds of functions with an error, and does not declare them")
+    func engine() async throws {
+        let engine = try await LuaEngine()
+        let errors = [
+            await #expect(throws: LuaError.self) {
+                try await engine.register("f", ["a", "b"]) { (a: Int) in a }
+            },
+            await #expect(throws: LuaError.self) {
+                try await engine.register("f", ["a"]) { (a: Int, b: Int) in }
+            },
+            await #expect(throws: LuaError.self) {
+                try await engine.register("f", ["a"]) { () async -> Int in 1 }
+            },
+            await #expect(throws: LuaError.self) {
+                try await engine.register("shop.f", ["a"]) { (a: Int, b: Int) async in }
+            },
+        ]
+        #expect(errors.allSatisfy { $0?.kind == .argument })
+        #expect(
+            errors.map { $0?.message } == [
+                "f names 2 parameters (a, b), and its closure takes 1",
+                "f names 1 parameter (a), and its closure takes 2",
+                "f names 1 parameter (a), and its closure takes none",
+                "shop.f names 1 parameter (a), and its closure takes 2",
+            ])
+        #expect(try await engine.run("return f == nil and shop == nil", as: Bool.self))
+        // Names are all there, or none.
+        try await engine.register("g") { (a: Int, b: Int) in a + b }
+        try await engine.register("h", ["a", "b"]) { (a: Int, b: Int) in a * b }
+        #expect(try await engine.run("return g(2, 3) + h(2, 3)", as: Int.self) == 11)
+        await engine.shutdown()
+    }
+
+    @Test("functions of a module, with one result and with several, and its call")
+    func module() async throws {
+        Self.expect(
+            "twice names 2 parameters (n, m), and its closure takes 1",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("math2", doc: "", in: state).function("twice", ["n", "m"]) { (n: Int) in n * 2 }
+            })
+        Self.expect(
+            "both names 1 parameter (n), and its closure takes 2",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("math2", doc: "", in: state).function("both", ["n"]) { (n: Int, m: Int) in (n, m) }
+            })
+        Self.expect(
+            "a call of the module names 1 parameter (n), and its closure takes none",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("math2", doc: "", in: state).callable(["n"], doc: "") { 1 }
+            })
+        Self.expect(
+            "f names 1 parameter (n), and its closure takes none",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = try LuaState().makeFunction("f", ["n"]) { 1 }
+            })
+    }
+
+    /// A class with one wrong member.
+    private final class Thing: LuaObject, @unchecked Sendable {
+        enum Wrong: Int { case method, results, waiting, function, functionResults, binary, unary, call, none }
+        nonisolated(unsafe) static var wrong = Wrong.none
+
+        static var luaClass: LuaClassDeclaration {
+            LuaClassDeclaration(Thing.self, doc: "") {
+                switch wrong {
+                case .method: LuaMethod("m", ["a"]) { (_, a: Int, b: Int) in a + b }
+                case .results: LuaMethod("m", ["a"]) { (_, a: Int, b: Int) in (a, b) }
+                case .waiting: LuaMethod("m", ["a", "b"]) { (_: Thing, a: Int) async in a }
+                case .function: LuaStatic("f", ["a"]) { (a: Int, b: Int) in a + b }
+                case .functionResults: LuaStatic("f", ["a", "b"]) { (a: Int) in (a, a) }
+                case .binary: LuaOperator(.add) { (a: Thing) in 1 }
+                case .unary: LuaOperator(.length) { (a: Thing, b: Thing) in 1 }
+                case .call: LuaOperator(.call) { 1 }
+                case .none: LuaOperator(.call) { (a: Thing, b: Int, c: Int) in b + c }
+                }
+            }
+        }
+
+        static func declare(_ wrong: Int) throws {
+            self.wrong = Wrong(rawValue: wrong) ?? .none
+            let state = try LuaState()
+            defer { state.close() }
+            state.addClass(Thing.self)
+        }
+    }
+
+    @Test(
+        "methods, functions and operators of a class",
+        arguments: [
+            (0, "m names 1 parameter (a), and its closure takes 2"),
+            (1, "m names 1 parameter (a), and its closure takes 2"),
+            (2, "m names 2 parameters (a, b), and its closure takes 1"),
+            (3, "f names 1 parameter (a), and its closure takes 2"),
+            (4, "f names 2 parameters (a, b), and its closure takes 1"),
+            (5, "the operator add of Thing has 2 operands, and its closure takes 1"),
+            (6, "the operator length of Thing has 1 operand, and its closure takes 2"),
+            (7, "the operator call of Thing has 1 operand, and its closure takes 0"),
+        ])
+    func members(wrong: Int, message: String) async throws {
+        Self.expect(
+            message,
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [wrong] in
+                try Thing.declare(wrong)
+            })
+    }
+
+    @Test("a class without a wrong member is declared")
+    func none() throws { try Thing.declare(8) }
+}
