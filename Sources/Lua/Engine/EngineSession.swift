@@ -212,7 +212,7 @@ final class EngineSession {
         return .stop(error, depth: 1)
     }
 
-    private static let cancelled = LuaError(.cancelled, "the script was cancelled")
+    static let cancelled = LuaError(.cancelled, "the script was cancelled")
     private static let shutDown = LuaError(.shutdown, "the LuaEngine is shut down")
 
     /// The error of a run at its deadline; its code is the running code, or waits.
@@ -314,7 +314,7 @@ final class EngineRun {
         self.limits = limits
         timeLimit = options.timeLimit.map { $0 / .seconds(1) }
         limitEnd = options.timeLimit.map { MonotonicTime.now().advanced(by: $0) }
-        callerEnd = options.deadline.map { MonotonicTime.now().advanced(by: ContinuousClock.now.duration(to: $0)) }
+        callerEnd = stop.end
         output = options.output
         self.stop = stop
     }

@@ -168,13 +168,16 @@ public actor LuaEngine {
         start: @Sendable (EngineSession) throws -> EngineRun.Start
     ) async throws -> T {
         try checkCaller()
-        let stop = StopFlag(interrupter)
         let began = MonotonicTime.now()
+        let end = options.deadline.map { began.advanced(by: ContinuousClock.now.duration(to: $0)) }
+        let stop = StopFlag(interrupter, before: end)
         counts.withLock { $0.activeRuns += 1 }
         let (result, used) = await withTaskCancellationHandler {
-            await finish(options, stop, results, decoding, start)
+            EngineThread.announce(stop)
+            return await finish(options, stop, results, decoding, start)
         } onCancel: {
             stop.set()
+            thread.answerSoon(stop)
         }
         counts.withLock { $0.count(result, used, seconds: MonotonicTime.now().seconds(since: began)) }
         usage?(used)
@@ -189,6 +192,10 @@ public actor LuaEngine {
         _ decoding: @Sendable ([LuaValue]) throws -> T,
         _ start: @Sendable (EngineSession) throws -> EngineRun.Start
     ) async -> (Result<T, any Error>, LuaUsage) {
+        EngineThread.takeAnnounced()
+        if stop.isGivenUp {
+            return (.failure(stop.isSet ? EngineSession.cancelled : .timeIsUp(limit: nil, at: [])), LuaUsage())
+        }
         let run = session.makeRun(options, stop: stop)
         do {
             run.start = try start(session)
