@@ -375,6 +375,12 @@ void clua_setsuperclass(clua_class *cls, clua_class *superclass);
 
 /* Pushes the handle of an object; returns 1 if it is new and owns a reference that `release` returns. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);
+/* The same with a handle of its own, which can be revoked: without taking it from those who have the object otherwise. */
+int clua_pushownhandle(lua_State *L, clua_class *cls, void *object);
+/* Releases the object of the handle at an index; what uses the handle from then on gets an error with the message. */
+void clua_revoke(lua_State *L, int index, const char *message);
+/* That message, if the value at an index is such a handle; else NULL. */
+const char *clua_revocation(lua_State *L, int index);
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
 void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */
