@@ -170,6 +170,7 @@ final class EngineSession {
         state.apply(run.limits)
         state.setOutput(run.written)
         output.ofRun = run.output
+        output.mayWait = !run.isOfHost
         state.setDeadline(seconds: end.map { max($0.seconds(since: .now()), 1e-6) })
         let watch = cubby_watch_work(
             cubby_watch(
@@ -359,6 +360,8 @@ final class EngineOutput {
     private let ofEngine: LuaEngine.Output?
     /// The output of the current run, if it has its own.
     var ofRun: LuaEngine.Output?
+    /// Whether the running code is a run's, which can wait for the receiver.
+    var mayWait = false
 
     init(_ ofEngine: LuaEngine.Output?) { self.ofEngine = ofEngine }
 

@@ -21,7 +21,15 @@ struct EnvironmentFactory {
         // Returns whether the text was accepted.
         let write = state.makeFunction(LuaFunctionDeclaration("write", [LuaParameter("text", .string)])) { call in
             guard let sink = output.current, case .string(let text) = call.value(0) else { return call.returns(false) }
-            if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
+            if try call.state.countOutput(text.bytes.count) {
+                sink(text.bytes.span)
+                if let buffer = ThreadHandover.take() as? OutputBuffer, output.mayWait {
+                    return try call.waits(for: {
+                        await buffer.waitForCapacity()
+                        return { call in call.returns(true) }
+                    })
+                }
+            }
             return call.returns(true)
         }
         let L = try state.enter(capacity: 2)
