@@ -212,7 +212,7 @@ enum ThreadHandover {
         if let former { Unmanaged<AnyObject>.fromOpaque(former).release() }
     }
 
-    /// The note that was left on this thread, which has none from then on.
+    /// What was left on this thread, which has nothing from then on.
     static func take() -> AnyObject? {
         cubby_thread_handover(nil).map { Unmanaged<AnyObject>.fromOpaque($0).takeRetainedValue() }
     }

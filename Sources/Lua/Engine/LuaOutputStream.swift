@@ -68,7 +68,7 @@ private final class OutputWriter: Sendable {
 
     deinit { buffer.remove() }
 
-    /// Says to the caller, by a note, whether the script must wait.
+    /// Says to the caller, by what it leaves on the thread, whether the script must wait.
     func write(_ bytes: borrowing Span<UInt8>) {
         if buffer.append(bytes) { ThreadHandover.leave(buffer) }
     }
