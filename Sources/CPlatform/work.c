@@ -10,6 +10,13 @@ cubby_watch cubby_watch_work(cubby_watch watch) {
     return former;
 }
 
+void *cubby_thread_handover(void *object) {
+    static _Thread_local void *current;
+    void *former = current;
+    current = object;
+    return former;
+}
+
 int cubby_work_is_stopped(void) { return watching.is_stopped && watching.is_stopped(watching.context); }
 
 int cubby_work_is_stopped_at_step(void) {

@@ -187,9 +187,63 @@ int clua_openlib(lua_State *L, const char *name) {
     return clua_protect(L, openlib_body, 1, 1);
 }
 
-static int newmath_body(lua_State *L) { return luaopen_math(L); }
+/* copy(table): another table with its entries, of the size that they need. */
+static int copy_table(lua_State *L) {
+    int count = 0;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
+    lua_createtable(L, 0, count);
+    for (lua_pushnil(L); lua_next(L, 1);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, 2);
+    }
+    return 1;
+}
 
-int clua_newmath(lua_State *L) { return clua_protect(L, newmath_body, 0, 1); }
+/* Another function with the code of one of math's, and a state of the random numbers at an index. */
+static int renew(lua_State *L, const char *name, int state) {
+    lua_getfield(L, 1, name);
+    lua_CFunction function = lua_tocfunction(L, -1);
+    if (!function || !lua_getupvalue(L, -1, 1)) return 0;
+    if (lua_type(L, -1) != LUA_TUSERDATA) return 0;
+    if (!state) lua_newuserdatauv(L, lua_rawlen(L, -1), 0);
+    else lua_pushvalue(L, state);
+    lua_pushvalue(L, -1);
+    lua_pushcclosure(L, function, 1);
+    return 1;
+}
+
+/* newRandom(math): its functions `random` and `randomseed` with numbers of their own, which begin with two of math's. */
+static int new_random(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    if (renew(L, "randomseed", 0)) {
+        int seed = lua_gettop(L), state = seed - 1;
+        lua_pushvalue(L, seed);
+        for (int i = 0; i < 2; i++) {
+            lua_getfield(L, 1, "random");
+            lua_pushinteger(L, 0);
+            lua_call(L, 1, 1);
+        }
+        lua_call(L, 2, 0);
+        if (renew(L, "random", state)) {
+            lua_pushvalue(L, seed);
+            return 2;
+        }
+    }
+    /* Another release of Lua has them otherwise: the whole library anew. */
+    luaopen_math(L);
+    lua_getfield(L, -1, "random");
+    lua_getfield(L, -2, "randomseed");
+    return 2;
+}
+
+void clua_pushenvironmenttools(lua_State *L) {
+    lua_pushcfunction(L, copy_table);
+    lua_pushcfunction(L, new_random);
+}
 
 static void forget(lua_State *L, const char *const *names) {
     for (; *names; names++) {

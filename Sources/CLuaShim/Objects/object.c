@@ -10,9 +10,8 @@ int clua_object_gc(lua_State *L) {
     return 0;
 }
 
-int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
+static int push_handle(lua_State *L, clua_class *cls, void *object, int canonical) {
     clua_host *host = host_of(L);
-    int canonical = cls->kind == CLUA_OBJECT;
     int known = canonical ? clua_slot_of(host, object) : 0;
     if (known) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, host->handles);
@@ -42,6 +41,52 @@ int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
         lua_pop(L, 1);
     }
     return 1;
+}
+
+int clua_pushobject(lua_State *L, clua_class *cls, void *object) {
+    return push_handle(L, cls, object, cls->kind == CLUA_OBJECT);
+}
+
+/* ---- Handles that are taken back ---- */
+
+int clua_pushownhandle(lua_State *L, clua_class *cls, void *object) { return push_handle(L, cls, object, 0); }
+
+static int refuse_revoked(lua_State *L) { return luaL_error(L, "%s", lua_tostring(L, lua_upvalueindex(1))); }
+
+void clua_revoke(lua_State *L, int index, const char *message) {
+    static const char *const refused[] = {"__index", "__newindex", "__call"};
+    handle *h = lua_touserdata(L, index);
+    if (!h || lua_rawlen(L, index) != sizeof(handle) || !h->object) return;
+    index = lua_absindex(L, index);
+    clua_let_go(host_of(L), h->held);
+    h->cls = NULL;
+    h->object = NULL;
+    /* Without the class's metamethods; the object needs no finalizer any more. */
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, message);
+    lua_pushcclosure(L, refuse_revoked, 1);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -3, refused[i]);
+    }
+    lua_pop(L, 1);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, index);
+}
+
+const char *clua_revocation(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TUSERDATA || !lua_checkstack(L, 3) || !lua_getmetatable(L, index)) return NULL;
+    lua_pushliteral(L, "__index");
+    lua_rawget(L, -2);
+    const char *message = NULL;
+    if (lua_tocfunction(L, -1) == refuse_revoked) {
+        lua_getupvalue(L, -1, 1);
+        message = lua_tostring(L, -1); /* the function retains it */
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 2);
+    return message;
 }
 
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload) {

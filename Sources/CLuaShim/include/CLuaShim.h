@@ -293,7 +293,9 @@ int clua_comparetextrow(
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
-int clua_newmath(lua_State *L); /* another table of the math library, with separate random numbers */
+/* Pushes two functions for the makers of environments: copy(table), and newRandom(math), which returns math.random and
+ * math.randomseed with separate random numbers. */
+void clua_pushenvironmenttools(lua_State *L);
 /* Replaces a method of standard streams: pops its name, the function, and the streams, a bit for each descriptor.
  * `flush` is io.flush, too, and `read` io.read. The function gets the stream's number, then the method's arguments. */
 int clua_takestream(lua_State *L);
@@ -373,6 +375,12 @@ void clua_setsuperclass(clua_class *cls, clua_class *superclass);
 
 /* Pushes the handle of an object; returns 1 if it is new and owns a reference that `release` returns. */
 int clua_pushobject(lua_State *L, clua_class *cls, void *object);
+/* The same with a handle of its own, which can be revoked: without taking it from those who have the object otherwise. */
+int clua_pushownhandle(lua_State *L, clua_class *cls, void *object);
+/* Releases the object of the handle at an index; what uses the handle from then on gets an error with the message. */
+void clua_revoke(lua_State *L, int index, const char *message);
+/* That message, if the value at an index is such a handle; else NULL. */
+const char *clua_revocation(lua_State *L, int index);
 void clua_pushinline(lua_State *L, clua_class *cls, uint64_t payload);
 void clua_pushrow(lua_State *L, uint64_t payload);
 /* Pushes an array of rows. */

@@ -45,6 +45,15 @@ int32_t cubby_thread_id(void);
 /* The number of processors available to this process, at least 1; the call and its macros require _GNU_SOURCE. */
 int32_t cubby_processor_count(void);
 
+/* A moment in a loop that waits for another thread: an instruction of the processor, which Swift has not. */
+static inline void cubby_pause(void) {
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("isb");
+#endif
+}
+
 /* clock.c */
 
 /* What a thread's code sees of the clocks, apart from the system's. */
@@ -236,6 +245,9 @@ int64_t cubby_peer_user(int fd);
 int cubby_trim_memory(void);
 
 /* work.c: Swift has no thread-local variables. */
+
+/* Replaces what one caller on this thread has noted for another, an engine for its executor; returns the former note. */
+void *cubby_thread_handover(void *object);
 
 /* The checks of long work on a thread: whether it is interrupted, and how many bytes it may still use. */
 typedef struct {

@@ -61,14 +61,16 @@ final class EngineSession {
     ) throws(LuaError) -> EngineRun.Start {
         try check()
         let globals = try environments.globals(of: environment)
-        return { state in (try state.load(source.utf8, name: name, environment: globals), []) }
+        return { state, run in
+            (try state.load(source.utf8, name: name, environment: run.globals(over: globals)), [])
+        }
     }
 
     /// The start of a run of a compiled chunk.
     func start(_ chunk: LuaChunk, in environment: LuaEnvironment?) throws(LuaError) -> EngineRun.Start {
         try check()
         let globals = try environments.globals(of: environment)
-        return { state in (try state.load(chunk, environment: globals), []) }
+        return { state, run in (try state.load(chunk, environment: run.globals(over: globals)), []) }
     }
 
     /// The start of a run of a function.
@@ -76,7 +78,7 @@ final class EngineSession {
         _ function: LuaReference, _ arguments: @escaping (LuaState) throws -> [LuaValue]
     ) throws(LuaError) -> EngineRun.Start {
         try check()
-        return { state in (LuaFunction(function, in: state), try arguments(state)) }
+        return { state, _ in (LuaFunction(function, in: state), try arguments(state)) }
     }
 
     /// Work of the host, as a run: its Lua code and its conversions have the engine's limits, and end with the task that
@@ -126,12 +128,17 @@ final class EngineSession {
         }
     }
 
+    /// Ends a run that returned, failed, or was stopped.
+    func finish(_ run: EngineRun) {
+        if !isClosed { run.endScope(in: state) }
+    }
+
     /// The coroutine of a run, with what it is resumed with. The run's limits also apply to what makes them.
     private func begin(_ run: EngineRun) throws -> (LuaThread, [LuaValue]) {
         if let thread = run.thread { return (thread, []) }
         guard let start = run.start else { throw Self.shutDown }
         run.start = nil
-        let (function, arguments) = try start(state)
+        let (function, arguments) = try start(state, run)
         let thread = state.makeThread(function)
         run.thread = thread
         return (thread, arguments)
@@ -163,6 +170,7 @@ final class EngineSession {
         state.apply(run.limits)
         state.setOutput(run.written)
         output.ofRun = run.output
+        output.mayWait = !run.isOfHost
         state.setDeadline(seconds: end.map { max($0.seconds(since: .now()), 1e-6) })
         let watch = cubby_watch_work(
             cubby_watch(
@@ -212,7 +220,7 @@ final class EngineSession {
         return .stop(error, depth: 1)
     }
 
-    private static let cancelled = LuaError(.cancelled, "the script was cancelled")
+    static let cancelled = LuaError(.cancelled, "the script was cancelled")
     private static let shutDown = LuaError(.shutdown, "the LuaEngine is shut down")
 
     /// The error of a run at its deadline; its code is the running code, or waits.
@@ -276,7 +284,7 @@ final class EngineRun {
     }
 
     /// Makes its function and the arguments.
-    typealias Start = (LuaState) throws -> (LuaFunction, [LuaValue])
+    typealias Start = (LuaState, EngineRun) throws -> (LuaFunction, [LuaValue])
 
     /// What begins it; nil once it has begun.
     var start: Start?
@@ -303,6 +311,9 @@ final class EngineRun {
     /// The time and memory of its steps.
     var used = clua_usage()
     var usage: LuaUsage { LuaUsage(used, outputBytes: written) }
+    private let scope: LuaScope?
+    /// What it has of its scope.
+    private var lease: ScopeLease?
     /// The current wait.
     var wait: RunWait?
     /// The error that ends it, once it is being stopped.
@@ -314,9 +325,24 @@ final class EngineRun {
         self.limits = limits
         timeLimit = options.timeLimit.map { $0 / .seconds(1) }
         limitEnd = options.timeLimit.map { MonotonicTime.now().advanced(by: $0) }
-        callerEnd = options.deadline.map { MonotonicTime.now().advanced(by: ContinuousClock.now.duration(to: $0)) }
+        callerEnd = stop.end
         output = options.output
+        scope = options.scope
         self.stop = stop
+    }
+
+    /// The globals of its chunk: those of its environment, behind the names of its scope.
+    func globals(over globals: LuaTable) -> LuaTable {
+        guard let scope else { return globals }
+        let lease = ScopeLease()
+        self.lease = lease
+        return lease.enclose(globals, scope)
+    }
+
+    /// Takes back what it has of its scope.
+    func endScope(in state: LuaState) {
+        lease?.end(in: state)
+        lease = nil
     }
 }
 
@@ -326,6 +352,7 @@ struct RunOptions: Sendable {
     var deadline: ContinuousClock.Instant?
     var limits: LuaLimits?
     var output: LuaEngine.Output?
+    var scope: LuaScope?
 }
 
 /// The output of an engine's scripts.
@@ -333,6 +360,8 @@ final class EngineOutput {
     private let ofEngine: LuaEngine.Output?
     /// The output of the current run, if it has its own.
     var ofRun: LuaEngine.Output?
+    /// Whether the running code is a run's, which can wait for the receiver.
+    var mayWait = false
 
     init(_ ofEngine: LuaEngine.Output?) { self.ofEngine = ofEngine }
 

@@ -10,13 +10,65 @@ final class EngineThread: SerialExecutor {
     /// As for the main thread: Lua's nesting limits need a fraction of it, and untouched pages cost nothing.
     private static let stackSize = 8 << 20
 
+    /// A job that has not begun, and the flag of the run that it begins; nil if it is another job.
+    private typealias Queued = (job: UnownedJob, run: StopFlag?)
+
     private struct State {
-        var jobs: [UnownedJob] = []
+        var jobs: [Queued] = []
+        /// The first of the jobs that have not begun.
+        var first = 0
+        /// Whether a job is being run.
+        var isBusy = false
         var hasEnded = false
         /// Waits with a deadline.
         var limited: [ObjectIdentifier: (end: MonotonicTime, wait: RunWait)] = [:]
         /// At or before the first of these deadlines.
         var nextEnd: MonotonicTime?
+        /// When ``EngineWatch`` looks at the jobs; nil for never.
+        var watchTime: MonotonicTime?
+
+        var isIdle: Bool { !isBusy && first == jobs.count }
+
+        mutating func takeJob() -> UnownedJob? {
+            isBusy = first < jobs.count
+            guard isBusy else { return nil }
+            let job = jobs[first].job
+            first += 1
+            // Without moving the others each time.
+            if first == jobs.count || first == 256 {
+                jobs.removeFirst(first)
+                first = 0
+            }
+            return job
+        }
+
+        /// The jobs whose runs must not begin any more.
+        mutating func takeOverdue(_ now: MonotonicTime) -> [UnownedJob] {
+            var overdue: [UnownedJob] = []
+            watchTime = nil
+            let queued = jobs[first...]
+            (jobs, first) = ([], 0)
+            for each in queued {
+                if let run = each.run, run.giveUp(now) {
+                    overdue.append(each.job)
+                } else {
+                    jobs.append(each)
+                    if let end = each.run?.end { watchTime = min(watchTime ?? end, end) }
+                }
+            }
+            return overdue
+        }
+
+        /// Appends a job; returns when it has to be looked at, if that is earlier than before.
+        mutating func append(_ job: UnownedJob, _ run: StopFlag?) -> MonotonicTime? {
+            let isNext = isIdle
+            jobs.append((job, run))
+            guard !isNext, let run, let end = run.isSet ? .now() : run.end, watchTime.map({ end < $0 }) ?? true else {
+                return nil
+            }
+            watchTime = end
+            return end
+        }
 
         mutating func takeDue(_ now: MonotonicTime) -> [RunWait] {
             guard let nextEnd, nextEnd <= now else { return [] }
@@ -29,6 +81,13 @@ final class EngineThread: SerialExecutor {
 
     private let state = Mutex(State())
     private let wake = ThreadSignal()
+    /// Whether the thread sleeps, or is about to: it must be woken.
+    private let sleeps = Atomic<Bool>(false)
+    /// The requests to look at the state, and the jobs that were run.
+    private let requests = Atomic<Int>(0)
+    private let ended = Atomic<Int>(0)
+    private let ownPatience = Patience()
+    private let callersPatience = Patience()
 
     /// The threads blocked by a wait for the current Swift task: it must not wait for one of them in turn.
     @TaskLocal static var blocked: Set<ObjectIdentifier> = []
@@ -47,16 +106,68 @@ final class EngineThread: SerialExecutor {
         }
     }
 
+    /// If the thread is idle, the caller's thread waits a moment for the job's end: a short run is then answered without
+    /// waking a thread.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        state.withLock { $0.jobs.append(job) }
-        wake.set()
+        // The job may be the last one, at whose end the thread lets go of this object.
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
+        let ended = ended.load(ordering: .acquiring)
+        let run = Self.takeAnnounced()
+        let (isNext, watchTime) = state.withLock { state in
+            let isNext = state.isIdle
+            return (isNext, state.append(job, run))
+        }
+        request()
+        if isNext {
+            callersPatience.wait { self.ended.load(ordering: .acquiring) != ended }
+        } else if let watchTime {
+            EngineWatch.shared.look(at: self, by: watchTime)
+        }
     }
+
+    // MARK: Runs that have not begun
+
+    /// Says whose run begins with the job that this thread enqueues next: the executor is told no more than a job. The
+    /// caller has to call a function of the engine at once, which calls `takeAnnounced()` first: it may be here already.
+    static func announce(_ run: StopFlag) { ThreadHandover.leave(run) }
+
+    @discardableResult
+    static func takeAnnounced() -> StopFlag? { ThreadHandover.take() as? StopFlag }
+
+    /// Answers a cancelled run soon, if it has not begun.
+    func answerSoon(_ run: StopFlag) {
+        let mustLook = state.withLock { state in state.jobs[state.first...].contains { $0.run === run } }
+        if mustLook { EngineWatch.shared.look(at: self, by: .now()) }
+    }
+
+    /// Runs the jobs of runs that must not begin any more: they throw without a look at the state. To be called by
+    /// ``EngineWatch``, whose thread is not this one.
+    ///
+    /// - Returns: when the next one is due.
+    func answerOverdue() -> MonotonicTime? {
+        let (jobs, next) = state.withLock { state in
+            let jobs = state.takeOverdue(.now())
+            return (jobs, state.watchTime)
+        }
+        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        return next
+    }
+
+    // MARK: The thread
 
     /// Ends the thread after the enqueued jobs. Nothing may be enqueued afterwards.
     func end() {
         state.withLock { $0.hasEnded = true }
-        wake.set()
+        request()
+    }
+
+    /// Makes the thread look at its state. It counts first and then looks whether the thread sleeps; the thread says
+    /// that it sleeps and then looks at the count: at least one of them sees the other.
+    private func request() {
+        requests.add(1, ordering: .sequentiallyConsistent)
+        if sleeps.load(ordering: .sequentiallyConsistent) { wake.set() }
     }
 
     /// Sets a wait's deadline. Must be called on this thread.
@@ -71,140 +182,76 @@ final class EngineThread: SerialExecutor {
 
     private func runJobs() {
         while true {
-            let (jobs, due, hasEnded, nextEnd) = state.withLock { state in
-                defer { state.jobs = [] }
+            let seen = requests.load(ordering: .acquiring)
+            let (job, due, hasEnded, nextEnd) = state.withLock { state in
                 let due = state.nextEnd == nil ? [] : state.takeDue(.now())
-                return (state.jobs, due, state.hasEnded, state.nextEnd)
+                return (state.takeJob(), due, state.hasEnded, state.nextEnd)
             }
             for wait in due { wait.end(nil) }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-            guard jobs.isEmpty, due.isEmpty else { continue }
-            if hasEnded { return }
-            wake.wait(until: nextEnd)
-        }
-    }
-}
-
-/// Pushes a host function's results once they are known, or throws.
-package typealias LuaCompletion = @Sendable (LuaCall) throws -> LuaResults
-
-/// The async part of a host function, during which its script waits.
-package typealias LuaOperation = @Sendable () async throws -> LuaCompletion
-
-/// A wait for a Swift task. It ends with the task, or earlier: the task is then cancelled and its outcome ignored.
-///
-/// The task only retains the wait, so a task that ignores its cancellation retains neither a run nor an engine.
-final class RunWait: Sendable {
-    private enum Waiter {
-        case task(UnsafeContinuation<Void, Never>)
-        case thread(ThreadSignal)
-
-        func resume() {
-            switch self {
-            case .task(let continuation): continuation.resume()
-            case .thread(let signal): signal.set()
+            if let job {
+                job.runSynchronously(on: asUnownedSerialExecutor())
+                ended.add(1, ordering: .releasing)
             }
+            guard job == nil, due.isEmpty else { continue }
+            if hasEnded { return }
+            if !ownPatience.wait({ requests.load(ordering: .acquiring) != seen }) { sleep(seen, until: nextEnd) }
         }
     }
 
-    private struct State {
-        var hasEnded = false
-        var outcome: Result<LuaCompletion, any Error>?
-        var task: Task<Void, Never>?
-        var waiter: Waiter?
-        var end: MonotonicTime?
+    private func sleep(_ seen: Int, until end: MonotonicTime?) {
+        sleeps.store(true, ordering: .sequentiallyConsistent)
+        if requests.load(ordering: .sequentiallyConsistent) == seen { wake.wait(until: end) }
+        sleeps.store(false, ordering: .sequentiallyConsistent)
     }
-
-    private let state = Mutex(State())
-
-    /// Starts the task, with the task-local values of the caller.
-    func begin(_ operation: @escaping LuaOperation) {
-        let task = Task {
-            do { end(.success(try await operation())) } catch { end(.failure(error)) }
-        }
-        let isLate = state.withLock { state in
-            if !state.hasEnded { state.task = task }
-            return state.hasEnded
-        }
-        if isLate { task.cancel() }
-    }
-
-    /// Ends the wait, unless it has already ended; nil cancels the task.
-    func end(_ outcome: Result<LuaCompletion, any Error>?) {
-        let (task, waiter) = state.withLock { state -> (Task<Void, Never>?, Waiter?) in
-            guard !state.hasEnded else { return (nil, nil) }
-            state.hasEnded = true
-            state.outcome = outcome
-            state.end = .now()
-            defer { (state.task, state.waiter) = (nil, nil) }
-            return (state.task, state.waiter)
-        }
-        if outcome == nil { task?.cancel() }
-        waiter?.resume()
-    }
-
-    /// Suspends the calling task until the end.
-    func ended(isolation: isolated (any Actor)? = #isolation) async {
-        await withUnsafeContinuation { continuation in
-            wait(as: .task(continuation))
-        }
-    }
-
-    /// Blocks the calling thread until the wait ends; ends the wait at its deadline.
-    func block(until end: MonotonicTime?) {
-        let signal = ThreadSignal()
-        wait(as: .thread(signal))
-        signal.wait(until: end)
-        self.end(nil)
-    }
-
-    private func wait(as waiter: Waiter) {
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.waiter = waiter }
-            return state.hasEnded
-        }
-        if hasEnded { waiter.resume() }
-    }
-
-    /// The time when it ended; nil before.
-    var end: MonotonicTime? { state.withLock { $0.end } }
-
-    /// The task's outcome, if it ended the wait; nil if the wait ended earlier.
-    var outcome: Result<LuaCompletion, any Error>? { state.withLock { $0.outcome } }
 }
 
-/// A request, from any thread, to stop a script: of one run, or of all runs of an engine.
+/// A word from one piece of code on a thread to the next, where a call between them cannot pass it.
+enum ThreadHandover {
+    static func leave(_ object: AnyObject) {
+        let former = cubby_thread_handover(Unmanaged.passRetained(object).toOpaque())
+        if let former { Unmanaged<AnyObject>.fromOpaque(former).release() }
+    }
+
+    /// What was left on this thread, which has nothing from then on.
+    static func take() -> AnyObject? {
+        cubby_thread_handover(nil).map { Unmanaged<AnyObject>.fromOpaque($0).takeRetainedValue() }
+    }
+}
+
+/// A thread's wait for another one that will probably answer within microseconds: to sleep and be woken takes both longer.
 ///
-/// The interrupt only triggers the interrupt handler. The handler reads the flags of the current run, so a request that
-/// arrives after its run has ended stops nothing else. The runs' waits end immediately.
-final class StopFlag: Sendable {
-    private let flag = Atomic<Bool>(false)
-    private let waits = Mutex<[ObjectIdentifier: RunWait]>([:])
-    private let interrupter: LuaInterrupter
+/// It takes no more than 20 µs of a processor, and after a wait in vain the next ones are left out, twice as many each time.
+final class Patience: Sendable {
+    private static let limit: Int64 = 20_000
+    private static let mostSkipped = 256
+    /// With one processor the other thread has none meanwhile.
+    private static let isUseful = cubby_processor_count() > 1
 
-    init(_ interrupter: LuaInterrupter) { self.interrupter = interrupter }
+    private let skipped = Atomic<Int>(0)
+    private let left = Atomic<Int>(0)
 
-    var isSet: Bool { flag.load(ordering: .acquiring) }
-
-    func set() {
-        let waits = waits.withLock { waits in
-            flag.store(true, ordering: .releasing)
-            defer { waits = [:] }
-            return waits
+    /// - Returns: whether it is so.
+    @discardableResult
+    func wait(_ isSo: () -> Bool) -> Bool {
+        guard Self.isUseful else { return false }
+        let left = left.load(ordering: .relaxed)
+        guard left == 0 else {
+            self.left.store(left - 1, ordering: .relaxed)
+            return false
         }
-        // Unlike `.cancel`, events stay pending until code runs, so a request before the first instruction is not lost.
-        interrupter.interrupt(.events)
-        for wait in waits.values { wait.end(nil) }
+        let start = MonotonicTime.now().nanoseconds
+        repeat {
+            for _ in 0..<16 {
+                if isSo() {
+                    skipped.store(0, ordering: .relaxed)
+                    return true
+                }
+                cubby_pause()
+            }
+        } while MonotonicTime.now().nanoseconds - start < Self.limit
+        let skipped = min(max(skipped.load(ordering: .relaxed) * 2, 1), Self.mostSkipped)
+        self.skipped.store(skipped, ordering: .relaxed)
+        self.left.store(skipped, ordering: .relaxed)
+        return false
     }
-
-    /// Makes a request end the wait.
-    func add(_ wait: RunWait) {
-        let isLate = waits.withLock { waits in
-            if !isSet { waits[ObjectIdentifier(wait)] = wait }
-            return isSet
-        }
-        if isLate { wait.end(nil) }
-    }
-
-    func remove(_ wait: RunWait) { waits.withLock { $0[ObjectIdentifier(wait)] = nil } }
 }

@@ -21,11 +21,23 @@ struct EnvironmentFactory {
         // Returns whether the text was accepted.
         let write = state.makeFunction(LuaFunctionDeclaration("write", [LuaParameter("text", .string)])) { call in
             guard let sink = output.current, case .string(let text) = call.value(0) else { return call.returns(false) }
-            if try call.state.countOutput(text.bytes.count) { sink(text.bytes.span) }
+            if try call.state.countOutput(text.bytes.count) {
+                sink(text.bytes.span)
+                if let buffer = ThreadHandover.take() as? OutputBuffer, output.mayWait {
+                    return try call.waits(for: {
+                        await buffer.waitForCapacity()
+                        return { call in call.returns(true) }
+                    })
+                }
+            }
             return call.returns(true)
         }
+        let L = try state.enter(capacity: 2)
+        clua_pushenvironmenttools(L)
+        let newRandom = LuaFunction(state: state, reference: state.takeReference(on: L))
+        let copy = LuaFunction(state: state, reference: state.takeReference(on: L))
         let made = try state.load(Self.source.utf8, name: "=" + Self.chunkName).call(
-            .table(state.globals), .function(write))
+            .table(state.globals), .function(write), .function(copy), .function(newRandom))
         guard made.count == 3, case .function(let make) = made[0], case .function(let place) = made[1],
             case .function(let provide) = made[2]
         else { throw LuaError(.runtime, "no environment can be made") }
@@ -54,13 +66,7 @@ struct EnvironmentFactory {
 
     /// Makes a new table of globals.
     func callAsFunction() throws(LuaError) -> LuaTable {
-        let L = try state.enter(capacity: 4)
-        let base = clua_gettop(L)
-        // A separate copy, since the library's functions share the state of the random numbers.
-        let status = clua_newmath(L)
-        guard status == 0 else { throw state.takeError(status, on: L, top: base) }
-        let math = LuaTable(state: state, reference: state.takeReference(on: L))
-        guard case .table(let globals) = try make.call(.table(math)).first else {
+        guard case .table(let globals) = try make.call().first else {
             throw LuaError(.runtime, "no environment can be made")
         }
         return globals
@@ -69,36 +75,55 @@ struct EnvironmentFactory {
     /// A frozen library is an empty table in front of a copy of the library that scripts cannot access: its metatable
     /// is hidden, and `rawset` refuses it.
     private static let source = #"""
-        local globals, take = ...
+        local globals, take, copy, newRandom = ...
         local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
+        local rawequal = rawequal
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
         local concat, sub, toProcess, pcall = globals.table.concat, globals.string.sub, globals.io.write, pcall
         local running, find = globals.coroutine.running, nil
-        local originals = { print = print, rawset = rawset, collectgarbage = collectgarbage, load = load, math = {} }
-        for name, value in next, globals.math do originals.math[name] = value end
+        local originals = { print = print, rawset = rawset, collectgarbage = collectgarbage, load = load }
+        local originalMath = copy(globals.math)
         local frozen = setmetatable({}, { __mode = "k" })
         local copies = setmetatable({}, { __mode = "k" })
         -- The frozen libraries of each environment, by name.
         local libraries = setmetatable({}, { __mode = "k" })
         local harmless = { collect = true, count = true, isrunning = true, step = true }
 
+        local function entries(proxy)
+            local contents = frozen[proxy]
+            return function(_, key) return next(contents, key) end
+        end
+
+        local function length(proxy) return #frozen[proxy] end
+
+        -- An empty table in front of the contents.
+        local function front(contents, index, refuse)
+            local proxy = setmetatable({}, {
+                __index = index,
+                __newindex = refuse,
+                __pairs = entries,
+                __len = length,
+                __metatable = false,
+            })
+            frozen[proxy] = contents
+            return proxy
+        end
+
+        local function refusal(name)
+            return function() error(name .. " is read-only", 2) end
+        end
+
         local function freeze(library, name)
             local proxy = copies[library]
             if proxy then return proxy end
-            proxy = {}
             local contents = {}
-            copies[library], frozen[proxy] = proxy, contents
+            proxy = front(contents, getmetatable(library) == nil and contents or library, refusal(name))
+            copies[library] = proxy
             for key, value in next, library do
                 if type(value) == "table" then value = freeze(value, name .. "." .. tostring(key)) end
                 contents[key] = value
             end
-            return setmetatable(proxy, {
-                __index = getmetatable(library) == nil and contents or library,
-                __newindex = function() error(name .. " is read-only", 2) end,
-                __pairs = function() return function(_, key) return next(contents, key) end end,
-                __len = function() return #contents end,
-                __metatable = false,
-            })
+            return proxy
         end
 
         local function guardedRawset(table, key, value)
@@ -136,20 +161,40 @@ struct EnvironmentFactory {
             end
         end
 
-        -- What the host has put in the place of Lua's own functions stays.
-        local function parts(name, library, math)
-            local copy = library
-            if name == "math" then
-                copy = math
-                for key, member in next, library do
-                    if member ~= originals.math[key] then copy[key] = member end
-                end
-            elseif name == "io" and library.write == toProcess then
-                copy = {}
-                for key, member in next, library do copy[key] = member end
-                copy.write = writeAll
+        -- The library with random numbers of the environment. What the host has put in the place of Lua's own functions
+        -- stays.
+        local refuseMath = refusal("math")
+        local function makeMath(library)
+            local contents = copy(library)
+            local random, randomseed = newRandom(originalMath)
+            if rawequal(contents.random, originalMath.random) then contents.random = random end
+            if rawequal(contents.randomseed, originalMath.randomseed) then contents.randomseed = randomseed end
+            for key, value in next, contents do
+                if type(value) == "table" then contents[key] = freeze(value, "math." .. tostring(key)) end
             end
-            return copy
+            return front(contents, getmetatable(library) == nil and contents or library, refuseMath)
+        end
+
+        -- The library with a `write` that the host receives; made again when the host has changed the library.
+        local lastIO, lastIOEntries, lastIOCount
+        local function freezeIO(library)
+            local count, isSame = 0, lastIO ~= nil
+            for key, value in next, library do
+                count = count + 1
+                if isSame and not rawequal(lastIOEntries[key], value) then isSame = false end
+            end
+            if isSame and count == lastIOCount then return lastIO end
+            lastIOEntries, lastIOCount = copy(library), count
+            local changed = copy(library)
+            changed.write = writeAll
+            lastIO = freeze(changed, "io")
+            return lastIO
+        end
+
+        local function libraryOf(name, library)
+            if name == "math" then return makeMath(library) end
+            if name == "io" and rawequal(library.write, toProcess) then return freezeIO(library) end
+            return freeze(library, tostring(name))
         end
 
         -- Each environment runs a module once. What is being loaded is of a coroutine: when a module waits while it is
@@ -182,22 +227,31 @@ struct EnvironmentFactory {
             end
         end
 
-        local function make(math)
-            local environment, own = {}, {}
+        local shared = { print = print, rawset = guardedRawset, collectgarbage = guardedCollector }
+
+        local function make()
+            local environment = copy(globals)
+            local own = { coroutine = 1, table = 1, string = 1, math = 1, utf8 = 1, os = 1, io = 1, debug = 1 }
+            for name in next, own do own[name] = nil end
             libraries[environment] = own
-            local replacements = { print = print, rawset = guardedRawset, collectgarbage = guardedCollector }
-            function replacements.load(chunk, name, mode, ...)
-                if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
-                return load(chunk, name, mode, ...)
-            end
             for name, value in next, globals do
-                if type(value) == "table" and value ~= globals then
-                    value = freeze(parts(name, value, math), tostring(name))
-                    own[name] = value
-                elseif replacements[name] and value == originals[name] then
-                    value = replacements[name]
+                local kind = type(value)
+                if kind == "table" then
+                    if value ~= globals then
+                        value = libraryOf(name, value)
+                        own[name], environment[name] = value, value
+                    end
+                elseif kind == "function" and value == originals[name] then
+                    if name == "load" then
+                        function value(chunk, name, mode, ...)
+                            if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
+                            return load(chunk, name, mode, ...)
+                        end
+                    else
+                        value = shared[name]
+                    end
+                    environment[name] = value
                 end
-                environment[name] = value
             end
             if environment._G == globals then environment._G = environment end
             if find and environment.require == nil then environment.require = makeRequire(environment) end

@@ -79,15 +79,16 @@ extension LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the first result.
     /// - Throws: as for a text, without errors of kind `syntax`.
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ chunk: LuaChunk, as type: T.Type, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
         deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil, output: Output? = nil,
-        usage: ((LuaUsage) -> Void)? = nil
+        scope: LuaScope? = nil, usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> T {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
             session in
             try session.start(chunk, in: environment)
@@ -104,6 +105,7 @@ extension LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the results.
     /// - Throws: as for a text, without errors of kind `syntax`.
@@ -112,9 +114,10 @@ extension LuaEngine {
     >(
         _ chunk: LuaChunk, as types: (First, Second, repeat each Other).Type, in environment: LuaEnvironment? = nil,
         timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
-        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+        output: Output? = nil, scope: LuaScope? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> (First, Second, repeat each Other) {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, as: types) { session in try session.start(chunk, in: environment) }
     }
 
@@ -127,14 +130,16 @@ extension LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ chunk: LuaChunk, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
         deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
-        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+        output: Output? = nil, scope: LuaScope? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws(LuaError) {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         do {
             try await run(options, usage, decoding: { _ in }) { session in try session.start(chunk, in: environment) }
         } catch { throw LuaError(error) }

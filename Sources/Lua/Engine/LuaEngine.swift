@@ -68,6 +68,7 @@ public actor LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the first result. Decoding it is part of the run, with its time limit and its memory limit.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
@@ -75,9 +76,10 @@ public actor LuaEngine {
     public nonisolated(nonsending) func run<T: Decodable & Sendable>(
         _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
         timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
-        output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+        output: Output? = nil, scope: LuaScope? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> T {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
             session in
             try session.start(source, name: name, in: environment)
@@ -99,6 +101,7 @@ public actor LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the results.
     /// - Throws: ``LuaError``, as above, also for fewer or more results; `DecodingError` for a result of another type,
@@ -108,9 +111,10 @@ public actor LuaEngine {
     >(
         _ source: String, name: String = "=script", as types: (First, Second, repeat each Other).Type,
         in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil,
-        limits: LuaLimits? = nil, output: Output? = nil, usage: ((LuaUsage) -> Void)? = nil
+        limits: LuaLimits? = nil, output: Output? = nil, scope: LuaScope? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
     ) async throws -> (First, Second, repeat each Other) {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, as: types) { session in
             try session.start(source, name: name, in: environment)
         }
@@ -126,14 +130,15 @@ public actor LuaEngine {
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
     ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
     ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Throws: ``LuaError``, as above.
     public nonisolated(nonsending) func run(
         _ source: String, name: String = "=script", in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
         deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil, output: Output? = nil,
-        usage: ((LuaUsage) -> Void)? = nil
+        scope: LuaScope? = nil, usage: ((LuaUsage) -> Void)? = nil
     ) async throws(LuaError) {
-        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output)
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         do {
             try await run(options, usage, decoding: { _ in }) { session in
                 try session.start(source, name: name, in: environment)
@@ -168,13 +173,16 @@ public actor LuaEngine {
         start: @Sendable (EngineSession) throws -> EngineRun.Start
     ) async throws -> T {
         try checkCaller()
-        let stop = StopFlag(interrupter)
         let began = MonotonicTime.now()
+        let end = options.deadline.map { began.advanced(by: ContinuousClock.now.duration(to: $0)) }
+        let stop = StopFlag(interrupter, before: end)
         counts.withLock { $0.activeRuns += 1 }
         let (result, used) = await withTaskCancellationHandler {
-            await finish(options, stop, results, decoding, start)
+            EngineThread.announce(stop)
+            return await finish(options, stop, results, decoding, start)
         } onCancel: {
             stop.set()
+            thread.answerSoon(stop)
         }
         counts.withLock { $0.count(result, used, seconds: MonotonicTime.now().seconds(since: began)) }
         usage?(used)
@@ -189,7 +197,12 @@ public actor LuaEngine {
         _ decoding: @Sendable ([LuaValue]) throws -> T,
         _ start: @Sendable (EngineSession) throws -> EngineRun.Start
     ) async -> (Result<T, any Error>, LuaUsage) {
+        EngineThread.takeAnnounced()
+        if stop.isGivenUp {
+            return (.failure(stop.isSet ? EngineSession.cancelled : .timeIsUp(limit: nil, at: [])), LuaUsage())
+        }
         let run = session.makeRun(options, stop: stop)
+        defer { session.finish(run) }
         do {
             run.start = try start(session)
             while true {

@@ -135,6 +135,9 @@ public struct LuaCall {
     }
 
     func mismatch(_ position: Int, _ type: LuaType) -> LuaMismatch {
+        if let message = clua_revocation(L, index(position)) {
+            return LuaMismatch(String(cString: message), at: position)
+        }
         let got =
             clua_classof(L, index(position)).map { String(cString: clua_classname($0)) }
             ?? (position < count ? String(cString: clua_typename(clua_type(L, index(position)))) : "no value")

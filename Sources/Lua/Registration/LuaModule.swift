@@ -150,6 +150,16 @@ extension LuaState {
         makeFunction(declaration, owner: owner, base: 1, body: body)
     }
 
+    /// A declared function that is released when Lua collects it.
+    func makeOwnedFunction(
+        _ declaration: LuaFunctionDeclaration, body: @escaping (LuaCall) throws -> LuaResults
+    ) -> LuaFunction {
+        let L = current
+        let function = LuaNativeFunction(declaration, owner: "", base: 1, body: body)
+        clua_pushownedfunction(L, Unmanaged.passRetained(function).toOpaque())
+        return LuaFunction(state: self, reference: takeReference(on: L))
+    }
+
     /// The same for a function whose argument 0 is at another stack index.
     ///
     /// - Parameters:

@@ -165,7 +165,10 @@ final class LuaNativeMethod<T: AnyObject>: LuaNativeFunction {
     }
 
     override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
-        guard let object else { throw refuseReceiver(className) }
+        guard let object else {
+            if let message = clua_revocation(L, 1) { throw LuaError(.argument, String(cString: message)) }
+            throw refuseReceiver(className)
+        }
         let call = LuaCall(L: L, base: 2)
         try check(call)
         do {

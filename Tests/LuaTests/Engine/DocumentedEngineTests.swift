@@ -152,6 +152,54 @@ struct DocumentedEngineTests {
         try Self.expectPage("### Chunks compiled once, and modules\n", name: "Modules", printed.withLock { $0 })
     }
 
+    @Test("a run has names of its own, and a slow reader, as the page shows")
+    func scope() async throws {
+        let printed = Mutex<[String]>([])
+        @Sendable func print(_ items: Any...) {
+            let line = items.map { "\($0)" }.joined(separator: " ")
+            printed.withLock { $0.append(line) }
+        }
+
+        // Scope begin.
+        final class Order: LuaObject, Sendable {
+            let price: Int
+
+            init(price: Int) { self.price = price }
+
+            static var luaClass: LuaClassDeclaration {
+                LuaClassDeclaration(Order.self) { LuaProperty("price", \.price) }
+            }
+        }
+
+        let engine = try await LuaEngine()
+
+        // Names that one run has, and that are taken back when it ends.
+        var scope = LuaScope()
+        scope.set("order", to: Order(price: 40))
+        scope.register("rate", ["percent"]) { (percent: Int) in 100 - percent }
+        print(try await engine.run("kept = order return order.price * rate(10) // 100", as: Int.self, scope: scope))
+        do {
+            try await engine.run("return kept.price", name: "=later")
+        } catch {
+            print(error.message)
+        }
+
+        // Output as a sequence: the script waits while its reader is slow, and other runs go on.
+        let page = LuaOutputStream(capacity: 1000)
+        async let run: Void = engine.run("for i = 1, 1000 do print('line', i) end", output: page.output)
+        var (lines, most) = (0, 0)
+        for await bytes in page {
+            lines += bytes.count { $0 == UInt8(ascii: "\n") }
+            most = max(most, bytes.count)
+        }
+        try await run
+        print(lines, most < 1020)
+        // Scope end.
+
+        let heading = "### Names of one run, and output for a slow reader\n"
+        try Self.expectPage(heading, name: "Scope", printed.withLock { $0 })
+    }
+
     @Test("scripts wait for Swift, and Swift calls scripts, as the page shows")
     func functions() async throws {
         let printed = Mutex<[String]>([])

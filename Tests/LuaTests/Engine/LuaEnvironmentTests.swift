@@ -142,4 +142,33 @@ struct LuaEnvironmentTests {
         let script = "return {print(), math.sqrt(), tostring(math.tau), tostring(math.floor(1.5))}"
         #expect(try await engine.run(script, as: [String].self, in: environment) == ["mine", "mine", "6", "1"])
     }
+
+    @Test("a later environment has what the host has changed in libraries, an earlier one has not")
+    func changedLibraries() async throws {
+        let engine = try await LuaEngine { _ in }
+        let earlier = try await engine.makeEnvironment()
+        try await engine.withState { state in
+            let mine = state.makeFunction(LuaFunctionDeclaration("mine")) { $0.returns("mine") }
+            for (library, name) in [("math", "randomseed"), ("io", "shout")] {
+                guard case .table(let table) = state.globals[library] else { continue }
+                table[name] = .function(mine)
+            }
+        }
+        let later = try await engine.makeEnvironment()
+        let script = "io.write('') return {type(io.shout), tostring(math.randomseed()), math.type(math.random(3))}"
+        #expect(try await engine.run(script, as: [String].self, in: later) == ["function", "mine", "integer"])
+        #expect(try await engine.run("return type(io.shout)", as: String.self, in: earlier) == "nil")
+        #expect(try await engine.run("return math.randomseed(1) ~= 'mine'", as: Bool.self, in: earlier))
+    }
+
+    @Test("environments begin with different random numbers")
+    func randomBegin() async throws {
+        let engine = try await LuaEngine()
+        var numbers: Set<Int> = []
+        for _ in 0..<10 {
+            let environment = try await engine.makeEnvironment()
+            numbers.insert(try await engine.run("return math.random(1 << 60)", as: Int.self, in: environment))
+        }
+        #expect(numbers.count == 10)
+    }
 }

@@ -51,6 +51,40 @@ struct RunDeadlineTests {
         #expect(try await engine.run("return ran == nil", as: Bool.self))
     }
 
+    @Test("a run that has not begun is answered at its deadline, or when it is cancelled, while another has the thread")
+    func answersInTime() async throws {
+        let watchdog = Watchdog("turns", needsTasks: true)
+        defer { watchdog.done() }
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let engine = try await LuaEngine { _ in starts.yield() }
+        // Only this test ends it.
+        let busy = Task { try await engine.run("print() while true do pcall(error) end") }
+        for await _ in started { break }
+        await withTaskGroup(of: LuaError.Kind?.self) { group in
+            for wait in [1, 20, 5, 10] {
+                group.addTask {
+                    let error = await #expect(throws: LuaError.self) {
+                        try await engine.run("ran = true", deadline: .now + .milliseconds(wait))
+                    }
+                    return error?.kind
+                }
+            }
+            for await kind in group { #expect(kind == .deadline) }
+        }
+        let cancelled = Task { try await engine.run("ran = true") }
+        let late = Task { try await engine.run("ran = true", deadline: .now + .seconds(10_000)) }
+        for task in [cancelled, late] {
+            task.cancel()
+            let error = await #expect(throws: LuaError.self) { try await task.value }
+            #expect(error?.kind == .cancelled)
+        }
+        let queued = Task { try await engine.run("return ran == nil", as: Bool.self) }
+        busy.cancel()
+        #expect(try await queued.value)
+        _ = await busy.result
+        #expect(engine.metrics.failures == [.deadline: 4, .cancelled: 3])
+    }
+
     @Test("a deadline that has passed runs nothing, and the next run is not concerned")
     func passed() async throws {
         let engine = try await LuaEngine()

@@ -4,7 +4,9 @@ import Lua
 /// Measures the bridge against bindings written by hand in C, in turn in one run: nanoseconds an operation, best of
 /// several rounds, without the loop around it. What makes handles is measured with a full collection at its end.
 ///
-///     swift run -c release BridgeBenchmark [ROUNDS]
+///     swift run -c release BridgeBenchmark [ROUNDS [NAME]]
+///
+/// With a name only what begins with it, or `engines`.
 @main
 enum BridgeBenchmark {
     struct Case {
@@ -52,7 +54,8 @@ enum BridgeBenchmark {
         let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 15
         let only = CommandLine.arguments.dropFirst(2).first
         // First: what is freed later would be used again.
-        let engineSize = only == nil ? try await EngineBenchmark.kilobytes() : 0
+        let engineSize = only == nil || only == "engines" ? try await EngineBenchmark.kilobytes() : 0
+        guard only != "engines" else { return try await printEngines(rounds, engineSize) }
         let textbook = textbook_open()
         defer { textbook_close(textbook) }
         let subject = try BridgeSubject()
@@ -88,16 +91,20 @@ enum BridgeBenchmark {
                     + (ratio > body.target ? "  missed" : ""))
         }
         guard only == nil else { return }
+        try await printEngines(rounds, engineSize)
+        for line in try await CodableBenchmark.rows(rounds: rounds) {
+            print(row(line.name, tenths(line.hand), tenths(line.library), hundredths(line.library / line.hand), ""))
+        }
+    }
+
+    private static func printEngines(_ rounds: Int, _ size: Double) async throws {
         print("Runs, microseconds each", row("", "C", "engine", "at most"), separator: "\n")
         for line in try await EngineBenchmark.lines(rounds: rounds) {
             print(
                 row(line.name, tenths(line.hand), tenths(line.engine), tenths(line.target))
                     + (line.engine > line.target ? "  missed" : ""))
         }
-        print("An engine in memory: \(tenths(engineSize)) KB, at most 160")
-        for line in try await CodableBenchmark.rows(rounds: rounds) {
-            print(row(line.name, tenths(line.hand), tenths(line.library), hundredths(line.library / line.hand), ""))
-        }
+        print("An engine in memory: \(tenths(size)) KB, at most 160")
     }
 
     private static func time(_ body: () throws -> Void) rethrows -> Double {
