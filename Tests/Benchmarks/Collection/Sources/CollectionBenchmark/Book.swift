@@ -28,7 +28,7 @@ struct Book: Codable, Identifiable, Sendable, FetchableRecord, PersistableRecord
 @MainActor func measureBooks(_ count: Int, in folder: URL) async throws {
     let all = (0..<count).map { Book($0) }
     let peer = try DatabaseQueue(path: folder.appendingPathComponent("books.sqlite").path)
-    try peer.writeWithoutTransaction { db in
+    try await peer.writeWithoutTransaction { db in
         // A commit survives the process and not a power cut, as it does in a journal.
         try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
         try db.create(table: "book") { table in
@@ -121,7 +121,7 @@ struct Book: Codable, Identifiable, Sendable, FetchableRecord, PersistableRecord
             }
         }
         try await books.delete(where: nil)
-        _ = try peer.write { try Book.deleteAll($0) }
+        _ = try await peer.write { try Book.deleteAll($0) }
     }
     figures.print()
 }
