@@ -26,15 +26,21 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             try key.check(store)
             let targets = LocalItemCollection<Target>(store)
             // Each is decoded once.
-            var known: NameTable<Target> = [:]
+            var places: [ExactText: Int] = [:]
+            var known: [Target] = []
             var values: [Value] = []
             values.reserveCapacity(sources.count)
             for source in sources {
                 var found: [Target] = []
                 for id in key.ids(source) {
-                    let text = id.itemKey
-                    if known[text] == nil { known[text] = try targets.model(ofID: id) }
-                    guard let target = known[text] else { throw key.dangling(id, of: source) }
+                    let text = ExactText(id.itemKey)
+                    if let place = places[text] {
+                        found.append(known[place])
+                        continue
+                    }
+                    guard let target = try targets.model(ofID: id) else { throw key.dangling(id, of: source) }
+                    places[text] = known.count
+                    known.append(target)
                     found.append(target)
                 }
                 guard let value = value(found) else { throw key.dangling(nil, of: source) }
@@ -71,16 +77,29 @@ extension ItemRelation where Value == [Target] {
         load = { (store, sources) throws(StoreError) in
             guard let foreign = relation.key else { return sources.map { _ in [] } }
             try foreign.check(store)
-            var places: NameTable<[Target]> = [:]
-            for source in sources { places[source.id.itemKey] = [] }
+            var places: [ExactText: Int] = [:]
+            var groups: [[Target]] = []
+            let own = sources.map { source in
+                let id = ExactText(source.id.itemKey)
+                if let place = places[id] { return place }
+                places[id] = groups.count
+                groups.append([])
+                return groups.count - 1
+            }
             // All at once, unless few are wanted: an index or a scan of one column finds those.
             let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
             for target in try LocalItemCollection<Target>(store).fetch(where: condition) {
+                let ids = foreign.ids(target)
+                if ids.count == 1 {
+                    if let place = places[ExactText(ids[0].itemKey)] { groups[place].append(target) }
+                    continue
+                }
                 // One that has an id several times is related once.
-                let ids = foreign.ids(target).map(\.itemKey)
-                for id in ids.count > 1 ? Array(NameSet(ids)) : ids { places[id]?.append(target) }
+                for id in Set(ids.map { ExactText($0.itemKey) }) {
+                    if let place = places[id] { groups[place].append(target) }
+                }
             }
-            return sources.map { places[$0.id.itemKey] ?? [] }
+            return own.map { groups[$0] }
         }
     }
 
