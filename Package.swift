@@ -41,6 +41,15 @@ let package = Package(
         .library(name: "SharedItems", targets: ["SharedItems"]),
         .library(name: "LineEditor", targets: ["LineEditor"]),
     ],
+    // A dependent that names its traits gets what they need and nothing else: docs/embedding.md. All, if it names none.
+    traits: [
+        .trait(name: "Items", description: "The product Items: fetches swift-collections."),
+        .trait(
+            name: "Cubby",
+            description: "The product Cubby, and the command: fetches swift-log and swift-argument-parser.",
+            enabledTraits: ["Items"]),
+        .default(enabledTraits: ["Cubby"]),
+    ],
     // The lowest versions that have what is used: a flag with a value, a Sendable Deque, LogHandler.log(event:).
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -330,8 +339,17 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+/// The trait with which what is used of another package is fetched.
+let traits = ["swift-collections": "Items", "swift-log": "Cubby", "swift-argument-parser": "Cubby"]
+
 for target in package.targets where ![.system, .binary, .plugin].contains(target.type) {
     target.swiftSettings = features
+    target.dependencies = target.dependencies.map { dependency in
+        guard case .productItem(let name, let package?, _, _) = dependency, let trait = traits[package] else {
+            return dependency
+        }
+        return .product(name: name, package: package, condition: .when(traits: [trait]))
+    }
 }
 
 // Measurements against peers: a part of the package, since they measure what it keeps to itself, and there only for

@@ -166,3 +166,7 @@ enum JSONLine {
         return line + "}"
     }
 }
+
+#if !Cubby
+#error("the product Cubby needs this package's trait of that name, which is on unless .package(…, traits: …) omits it")
+#endif

@@ -7,3 +7,7 @@
 @_exported public import struct PropertyList.PropertyListDictionary
 @_exported public import struct PropertyList.PropertyListFields
 @_exported public import enum PropertyList.PropertyListValue
+
+#if !Items
+#error("the product Items needs this package's trait of that name: .package(url: …, traits: [\"Items\"])")
+#endif

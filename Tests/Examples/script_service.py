@@ -1,9 +1,11 @@
-"""script_service.py PROGRAM [REQUESTS]: starts examples/ScriptService, and 32 connections ask it for thousands of scripts,
-hostile ones among them.
+"""script_service.py PROGRAM [REQUESTS]: starts examples/ScriptService, and 64 connections ask it for thousands of scripts
+of four tenants, one of which is greedy: its scripts take all the time, memory and output that there is.
 
 Each answer is compared with what that script alone must give, so that a value, a global or a line of output of another
-request is found; memory and descriptors of the process are read on the way. Prints a line of figures; exits with 1 for
-the first answers that are wrong.
+request is found, and so is a script of the others that lacked time or memory; what the service counts for each tenant must
+say the same. Memory and descriptors of the process are read on the way. In the first three tenths the others are alone, so
+that their times without the greedy tenant and beside it are told. Prints a line of figures; exits with 1 for the first answers
+that are wrong.
 """
 
 import asyncio
@@ -15,9 +17,12 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
-CONNECTIONS = 32
+CONNECTIONS = 64
+MODEST = ["north", "east", "south"]
+GREEDY = "west"
 
 
 def result(value, output=None):
@@ -134,40 +139,43 @@ def is_wrong(n):
 
 
 KINDS = [(honest, 30), (globals_of_its_own, 15), (prints, 12), (waits, 12), (waits_in_vain, 4), (waits_in_coroutine, 4),
-         (waits_in_comparison, 2), (random_is_its_own, 4), (steals_libraries, 5), (loops, 2), (eats, 2), (nests, 3),
-         (floods, 2), (is_wrong, 3)]
+         (waits_in_comparison, 2), (random_is_its_own, 4), (steals_libraries, 5), (is_wrong, 3)]
+GREEDY_KINDS = [(loops, 2), (eats, 3), (nests, 3), (floods, 4)]
+# What the service counts for a tenant whose scripts are only wrong, and what it counts for the greedy one at least.
+OWN_FAULTS = {"runtime", "argument", "syntax(incomplete: false)"}
+EXCESSES = {"deadline", "memory", "output"}
 
-wrong, counts, taken = [], {}, []
-numbers = iter(range(REQUESTS))
+wrong, counts, sent = [], {}, {}
+alone, beside = [], []
 
 
-async def ask(reader, writer, n, script):
+async def ask(reader, writer, n, tenant, script):
     body = script.encode()
-    writer.write(b"POST /run?id=%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (n, len(body)) + body)
+    writer.write(b"POST /run?tenant=%s&id=%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+                 % (tenant.encode(), n, len(body)) + body)
     head = await reader.readuntil(b"\r\n\r\n")
     length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
     text = await reader.readexactly(length)
     return int(head.split()[1]), json.loads(text) if text else None
 
 
-async def connection():
+async def connection(tenant, numbers, kinds, taken):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for n in numbers:
-        kind = random.choices([k for k, _ in KINDS], [w for _, w in KINDS])[0]
+        kind = random.choices([k for k, _ in kinds], [w for _, w in kinds])[0]
         script, judge = kind(n)
         start = time.perf_counter()
-        status, answer = await asyncio.wait_for(ask(reader, writer, n, script), 60)
+        status, answer = await asyncio.wait_for(ask(reader, writer, n, tenant, script), 60)
         if kind in (honest, globals_of_its_own, prints):
             taken.append((time.perf_counter() - start) * 1000)
         counts[kind.__name__] = counts.get(kind.__name__, 0) + 1
+        sent[tenant] = sent.get(tenant, 0) + 1
         try:
             is_right = judge(status, answer)
         except (KeyError, TypeError, IndexError):
             is_right = False
         if not is_right:
-            wrong.append(f"request {n}, {kind.__name__}: {script[:200]!r}\n  {status} {str(answer)[:300]}")
-        if n == REQUESTS * 3 // 10:
-            figures.append(size())
+            wrong.append(f"request {n} of {tenant}, {kind.__name__}: {script[:200]!r}\n  {status} {str(answer)[:300]}")
     writer.close()
 
 
@@ -178,8 +186,34 @@ def size():
     return kilobytes / 1024, len(os.listdir(f"/proc/{service.pid}/fd"))
 
 
+async def modest(numbers, taken):
+    count = CONNECTIONS * 3 // 4
+    await asyncio.gather(*(connection(MODEST[i % 3], numbers, KINDS, taken) for i in range(count)))
+
+
 async def main():
-    await asyncio.gather(*(connection() for _ in range(CONNECTIONS)))
+    """The greedy tenant, so that its memory is in the first figure; the others alone; then all of them, a quarter of the
+    connections the greedy one's."""
+    first, own = REQUESTS * 3 // 10, REQUESTS // 10
+
+    async def greedy(numbers):
+        await asyncio.gather(*(connection(GREEDY, numbers, GREEDY_KINDS, []) for _ in range(CONNECTIONS // 4)))
+
+    await greedy(iter(range(own // 10)))
+    await modest(iter(range(own // 10, first)), alone)
+    figures.append(size())
+    await asyncio.gather(
+        modest(iter(range(first, REQUESTS * 91 // 100)), beside), greedy(iter(range(REQUESTS * 91 // 100, REQUESTS))))
+
+
+def check_usage(usage):
+    """What the service counted is what was sent, and no tenant but the greedy one lacked anything."""
+    for tenant in MODEST + [GREEDY]:
+        counted, failures = usage[tenant]["runs"], set(usage[tenant]["failures"])
+        if tenant in MODEST and counted != sent[tenant]:
+            wrong.append(f"{sent[tenant]} requests of {tenant}, and the service counts {counted}")
+        if tenant in MODEST and not failures <= OWN_FAULTS or tenant == GREEDY and not failures >= EXCESSES:
+            wrong.append(f"the service counts for {tenant}: {usage[tenant]['failures']}")
 
 
 service = subprocess.Popen([sys.argv[1], "0"], stderr=subprocess.PIPE, text=True)
@@ -199,15 +233,28 @@ asyncio.run(main())
 seconds = time.perf_counter() - start
 time.sleep(0.5)
 figures.append(size())
+with urllib.request.urlopen(f"http://127.0.0.1:{port}/usage", timeout=30) as answer:
+    usage = json.load(answer)
+check_usage(usage)
 (before, _), (after, descriptors) = figures
 status = service.poll()
 service.terminate()
 service.wait(30)
-taken.sort()
-print(f"{REQUESTS} requests over {CONNECTIONS} connections in {seconds:.1f} s: {REQUESTS / seconds:.0f} a second; honest "
-      f"ones {taken[len(taken) // 2]:.1f} ms in the median, {taken[len(taken) * 99 // 100]:.1f} at the 99th percentile; "
-      f"memory {before:.0f} MB after three tenths, {after:.0f} at the end; {descriptors} descriptors")
+
+
+def quantiles(times):
+    times.sort()
+    return f"{times[len(times) // 2]:.1f} ms in the median, {times[len(times) * 99 // 100]:.1f} at the 99th percentile"
+
+
+print(f"{REQUESTS} requests over {CONNECTIONS} connections in {seconds:.1f} s: {REQUESTS / seconds:.0f} a second; honest ones "
+      f"{quantiles(alone)}, beside the greedy tenant {quantiles(beside)}; memory {before:.0f} MB after three tenths, "
+      f"{after:.0f} at the end; {descriptors} descriptors")
 print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+for tenant in MODEST + [GREEDY]:
+    used = usage[tenant]
+    print(f"{tenant}: {used['runs']} runs, {used['seconds']:.2f} s, {used['peakMemory'] >> 10} KB at most, "
+          f"{used['outputBytes']} bytes written, {used['failures']}")
 for line in wrong[:20]:
     print("WRONG", line)
 if status is not None:

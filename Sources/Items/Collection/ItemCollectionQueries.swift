@@ -19,7 +19,7 @@ extension LocalItemCollection {
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
     ) throws(StoreError) -> [Model] {
-        try entries(where: condition, sortedBy: orders, limit: limit, offset: offset).map(\.model)
+        try decoded(where: condition, sortedBy: orders, limit: limit, offset: offset) { $1 }
     }
 
     /// The same as ``fetch(where:sortedBy:limit:offset:)``, with the items' keys.
@@ -27,6 +27,16 @@ extension LocalItemCollection {
         where condition: ItemCondition<Model>? = nil, sortedBy orders: [ItemOrdering<Model>] = [], limit: Int? = nil,
         offset: Int = 0
     ) throws(StoreError) -> [ItemEntry<Model>] {
+        try decoded(where: condition, sortedBy: orders, limit: limit, offset: offset) {
+            ItemEntry(key: $0.key, model: $1)
+        }
+    }
+
+    /// What is made of each item found and its model.
+    private func decoded<Element>(
+        where condition: ItemCondition<Model>?, sortedBy orders: [ItemOrdering<Model>], limit: Int?, offset: Int,
+        _ element: (ItemRowReader, Model) -> Element
+    ) throws(StoreError) -> [Element] {
         try check(orders.map(\.use))
         var query = try selection(condition)
         for order in orders { query = try sorted(query, order) }
@@ -35,20 +45,20 @@ extension LocalItemCollection {
         if onProblem == nil { query = query.offset(offset).limit(end) }
         var skipped = onProblem == nil ? 0 : Swift.max(0, offset)
         let rows = try query.rows()
-        var entries: [ItemEntry<Model>] = []
-        entries.reserveCapacity(Swift.min(rows.count, end))
+        var elements: [Element] = []
+        elements.reserveCapacity(Swift.min(rows.count, end))
         let reader = reader()
-        for row in rows where entries.count < end {
+        for row in rows where elements.count < end {
             reader.row = row
             do throws(ItemModelError) {
-                let entry = ItemEntry(key: reader.key, model: try coding.model(reader))
-                if skipped > 0 { skipped -= 1 } else { entries.append(entry) }
+                let model = try coding.model(reader)
+                if skipped > 0 { skipped -= 1 } else { elements.append(element(reader, model)) }
             } catch {
                 guard let onProblem else { throw StoreError(error) }
                 onProblem(error)
             }
         }
-        return entries
+        return elements
     }
 
     /// The first model that satisfies a condition; nil if there is none.

@@ -27,24 +27,32 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             try key.check(models.store)
             let targets = LocalItemCollection<Target>(models.store)
             // Each is decoded once.
-            var known: NameTable<Target> = [:]
-            var leftOut = NameSet()
+            var places: [ExactText: Int] = [:]
+            var known: [Target] = []
+            var leftOut: Set<ExactText> = []
             var values: [Value?] = []
             values.reserveCapacity(sources.count)
             for source in sources {
                 var found: [Target] = []
                 var lost: [(id: Target.ID, isThere: Bool)] = []
                 for id in key.ids(source) {
-                    let text = id.itemKey
-                    if known[text] == nil, !leftOut.contains(text) {
-                        do throws(StoreError) { known[text] = try targets.model(ofID: id) } catch {
+                    let text = ExactText(id.itemKey)
+                    if let place = places[text] {
+                        found.append(known[place])
+                        continue
+                    }
+                    if !leftOut.contains(text) {
+                        do throws(StoreError) {
+                            if let target = try targets.model(ofID: id) {
+                                places[text] = known.count
+                                known.append(target)
+                                found.append(target)
+                                continue
+                            }
+                        } catch {
                             try models.leaveOut(error)
                             leftOut.insert(text)
                         }
-                    }
-                    if let target = known[text] {
-                        found.append(target)
-                        continue
                     }
                     guard models.onProblem != nil else { throw key.dangling(id, of: source) }
                     lost.append((id, leftOut.contains(text)))
@@ -89,17 +97,30 @@ extension ItemRelation where Value == [Target] {
         load = { (models, sources) throws(StoreError) in
             guard let foreign = relation.key else { return sources.map { _ in [] } }
             try foreign.check(models.store)
-            var places: NameTable<[Target]> = [:]
-            for source in sources { places[source.id.itemKey] = [] }
+            var places: [ExactText: Int] = [:]
+            var groups: [[Target]] = []
+            let own = sources.map { source in
+                let id = ExactText(source.id.itemKey)
+                if let place = places[id] { return place }
+                places[id] = groups.count
+                groups.append([])
+                return groups.count - 1
+            }
             // All at once, unless few are wanted: an index or a scan of one column finds those.
             let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
             let targets = LocalItemCollection<Target>(models.store)
             for target in try targets.lenient(models.onProblem).fetch(where: condition) {
+                let ids = foreign.ids(target)
+                if ids.count == 1 {
+                    if let place = places[ExactText(ids[0].itemKey)] { groups[place].append(target) }
+                    continue
+                }
                 // One that has an id several times is related once.
-                let ids = foreign.ids(target).map(\.itemKey)
-                for id in ids.count > 1 ? Array(NameSet(ids)) : ids { places[id]?.append(target) }
+                for id in Set(ids.map { ExactText($0.itemKey) }) {
+                    if let place = places[id] { groups[place].append(target) }
+                }
             }
-            return sources.map { places[$0.id.itemKey] ?? [] }
+            return own.map { groups[$0] }
         }
     }
 

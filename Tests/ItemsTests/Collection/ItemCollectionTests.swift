@@ -254,6 +254,15 @@ struct ItemCollectionTests {
         }
     }
 
+    @Test("each property is found, in whatever order a model asks for them")
+    func order() throws {
+        let shapes = LocalItemCollection(ItemStore(), of: Shape.self)
+        let all = (0..<40).map { Shape(id: $0, isRound: $0 % 3 == 0 || $0 > 30, size: $0 * 2) }
+        try shapes.insert(contentsOf: all)
+        #expect(try shapes.fetch() == all)
+        #expect(try shapes.entries(limit: 5, offset: 30).map(\.key) == (30..<35).map { "Shape:\($0)" })
+    }
+
     @Test("a store on its own thread has the same collection")
     func local() throws {
         let store = ItemStore()
@@ -264,6 +273,33 @@ struct ItemCollectionTests {
         #expect(try books.model(forKey: book.id) == book)
         #expect(try books.transaction { try $0.delete(book) })
         #expect(store.count == 0)
+    }
+}
+
+/// A model that asks for its properties in an order of its own for each item, and for one of them twice.
+private struct Shape: Codable, Identifiable, Equatable, Sendable {
+    var id: Int
+    var isRound: Bool
+    var width: Int?
+    var radius: Int?
+
+    init(id: Int, isRound: Bool, size: Int) {
+        (self.id, self.isRound) = (id, isRound)
+        (width, radius) = isRound ? (nil, size) : (size, nil)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        isRound = try values.decode(Bool.self, forKey: .isRound)
+        if isRound {
+            radius = try values.decode(Int.self, forKey: .radius)
+        } else {
+            (width, radius) = (try values.decode(Int.self, forKey: .width), nil)
+        }
+        if try values.decode(Bool.self, forKey: .isRound) {
+            width = try values.decodeIfPresent(Int.self, forKey: .width)
+        }
+        id = try values.decode(Int.self, forKey: .id)
     }
 }
 

@@ -151,6 +151,22 @@ struct ItemRelationTests {
         }
     }
 
+    @Test("hasMany has what refers to each, once and in order, for few models and for many", arguments: [10, 200])
+    func groups(count: Int) async throws {
+        let many = (10..<10 + count).map { Owner(id: $0) }
+        try await owners.insert(contentsOf: many)
+        let all = (0..<500).map { number in
+            // Some ids twice, some none, some of models that are not asked for.
+            Cage(id: "c\(number)", keepers: (0..<number % 4).map { 10 + (number * 7 + $0 / 2) % count } + [1])
+        }
+        try await cages.insert(contentsOf: all)
+        let found = try await owners.fetch(including: Owner.cages, where: Owner.name == "")
+        #expect(found.map(\.0.id) == many.map(\.id))
+        for (owner, cages) in found {
+            #expect(cages.map(\.id) == all.filter { $0.keepers.contains(owner.id) }.map(\.id), "\(owner.id)")
+        }
+    }
+
     @Test("an array of references loses all removed items at once; only new ids of it are checked")
     func arrays() async throws {
         let many = (10..<600).map { Owner(id: $0) }

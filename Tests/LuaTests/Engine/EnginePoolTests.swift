@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lua
 
-/// The pool of `examples/ScriptService`, with scripts of all kinds. `CUBBY_REQUESTS` is the number of healthy requests.
+/// Engines that share requests with scripts of all kinds, each with a time limit. `CUBBY_REQUESTS` is the number of healthy requests.
 @Suite("A pool of engines")
 final class EnginePoolTests: Sendable {
     /// A result of any shape, as the service's.
@@ -69,7 +69,7 @@ final class EnginePoolTests: Sendable {
         loads = Mutex(Array(repeating: 0, count: engines.count))
     }
 
-    /// As `EnginePool.run` of the example.
+    /// By the engine that has the fewest.
     private func run(_ source: String, query: [String: String], timeLimit: Duration?) async throws -> Answer {
         let number = loads.withLock { loads in
             let least = loads.indices.min { loads[$0] < loads[$1] } ?? 0

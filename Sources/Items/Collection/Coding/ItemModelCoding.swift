@@ -14,6 +14,8 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         let value: @Sendable (_ id: String) -> PropertyListValue?
         /// Whether the key is a field as well, to be compared and sorted like others: a UUID is equal or not.
         let isField: Bool
+        /// Whether a value of the type is an id if it decodes, and has one text.
+        let isPlain: Bool
 
         init<ID: ItemIdentifier>(_ attribute: ItemAttribute<Model, ID>) {
             let property = attribute.property
@@ -21,11 +23,12 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
             text = { $0[keyPath: property].itemKey }
             value = { ID(itemKey: $0)?.fieldValue }
             isField = ID.self != UUID.self
+            isPlain = ID.self == String.self || ID.self is any FixedWidthInteger.Type
         }
 
         /// The key of a model whose id is a text for others.
         init<ID: LosslessStringConvertible & Sendable>(name: String, _ property: any KeyPath<Model, ID> & Sendable) {
-            (self.name, problem, isField) = (name, nil, true)
+            (self.name, problem, isField, isPlain) = (name, nil, true, false)
             text = { $0[keyPath: property].description }
             value = { ID($0).map { .string($0.description) } }
         }
@@ -99,27 +102,35 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
     ///
     /// - Throws: ``ItemModelError``.
     func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
-        let itemKey = reader.key
-        if let key {
-            let id = reader.id
-            guard key.value(id) != nil else {
-                throw ItemModelError(itemKey: itemKey, field: key.name, message: "the item's key is of another form")
-            }
-            // An id may be coded in another form than its text.
-            if key.isField, let stored = reader.storedID, let text = ItemKind.text(of: stored), text != id {
-                throw ItemModelError(
-                    itemKey: itemKey, field: key.name,
-                    message: "\(FieldValidation.describe(stored)) is not the id in the item's key")
-            }
-        }
+        // Mostly the key is the kind and the id in the field, as a collection writes them.
+        let isPlain = key.map { $0.isPlain && reader.hasKey(ofKind: kind) } ?? true
+        if !isPlain { try checkID(reader) }
         do {
             return try Model(from: ItemModelDecoder(source: .item(reader), codingPath: []))
-        } catch let error as DecodingError {
-            let context = error.context
-            throw ItemModelError(
-                itemKey: itemKey, field: context.codingPath.text, message: context.debugDescription)
         } catch {
-            throw ItemModelError(itemKey: itemKey, field: "", message: "\(error)")
+            // A mistake in the id is told first.
+            if isPlain { try checkID(reader) }
+            guard let context = (error as? DecodingError)?.context else {
+                throw ItemModelError(itemKey: reader.key, field: "", message: "\(error)")
+            }
+            throw ItemModelError(
+                itemKey: reader.key, field: context.codingPath.text, message: context.debugDescription)
+        }
+    }
+
+    /// Refuses an item whose key is not one of the model's ids, or not that in its field.
+    private func checkID(_ reader: ItemRowReader) throws(ItemModelError) {
+        guard let key else { return }
+        let id = reader.id
+        guard key.value(id) != nil else {
+            throw ItemModelError(
+                itemKey: reader.key, field: key.name, message: "the item's key is of another form")
+        }
+        // An id may be coded in another form than its text.
+        if key.isField, let stored = reader.storedID, let text = ItemKind.text(of: stored), text != id {
+            throw ItemModelError(
+                itemKey: reader.key, field: key.name,
+                message: "\(FieldValidation.describe(stored)) is not the id in the item's key")
         }
     }
 }

@@ -104,16 +104,30 @@ final class ItemRowReader {
     private let keyIsField: Bool
     /// The names of fields for properties.
     private let fieldName: (String) -> String
-    private var fields: [ExactText: ItemField] = [:]
+    /// The properties in the order in which they were first asked for, and their fields: a type asks for all of them in one
+    /// order, so that the next is mostly known without a look-up.
+    private var fields: [(property: String, field: ItemField)] = []
+    private var places: [ExactText: Int] = [:]
+    private var next = 0
     var row: UInt32 = 0 {
-        didSet { key = columns.keyString(row) }
+        didSet { next = 0 }
     }
     /// The item's key.
-    private(set) var key = ""
+    var key: String { columns.keyString(row) }
     /// The item's id within its kind.
     var id: String { columns.id(row, in: keyIsField ? keyName.flatMap(field(named:)) : nil) }
     /// The id in the field of its property; nil for an item without.
     var storedID: PropertyListValue? { keyName.flatMap(field) }
+
+    /// Whether the item's key is a kind and the id in the field of its property.
+    func hasKey(ofKind kind: String) -> Bool {
+        guard keyIsField, let text = storedID.flatMap(ItemKind.text(of:)) else { return false }
+        return columns.withKey(row) { key in
+            key.count == kind.utf8.count + 1 + text.utf8.count && key.starts(with: kind.utf8)
+                && key[kind.utf8.count] == UInt8(ascii: ":")
+                && key[(kind.utf8.count + 1)...].elementsEqual(text.utf8)
+        }
+    }
 
     init<Model>(_ columns: ColumnStore, _ coding: ItemModelCoding<Model>) {
         (self.columns, fieldName) = (columns, coding.field)
@@ -132,9 +146,18 @@ final class ItemRowReader {
     }
 
     private func field(named property: String) -> ItemField? {
-        if let field = fields[ExactText(property)] { return field }
-        let field = columns.existingField(named: fieldName(property))
-        if let field { fields[ExactText(property)] = field }
+        if next < fields.count, fields[next].property == property {
+            next += 1
+            return fields[next - 1].field
+        }
+        if let place = places[ExactText(property)] {
+            next = place + 1
+            return fields[place].field
+        }
+        guard let field = columns.existingField(named: fieldName(property)) else { return nil }
+        places[ExactText(property)] = fields.count
+        fields.append((property, field))
+        next = fields.count
         return field
     }
 
@@ -158,6 +181,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { source.value(key.stringValue) != nil }
     func decodeNil(forKey key: Key) -> Bool { (source.value(key.stringValue) ?? .null) == .null }
 
+    @inline(__always)
     private func value(_ type: Any.Type, _ key: Key) throws -> PropertyListValue {
         guard let value = source.value(key.stringValue) else {
             throw ItemModelDecoder.missing(type, at: codingPath + [key])
@@ -165,6 +189,8 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
+    // Inlined into the methods of each type, where the value's is known.
+    @inline(__always)
     private func take<Value: ItemValue>(_ key: Key) throws -> Value {
         let value = try value(Value.self, key)
         guard let result = Value(fieldValue: value) else {
@@ -173,6 +199,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return result
     }
 
+    @inline(__always)
     private func takeIfPresent<Value: ItemValue>(_ key: Key) throws -> Value? {
         guard let value = source.value(key.stringValue), value != .null else { return nil }
         guard let result = Value(fieldValue: value) else {
@@ -212,6 +239,7 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 // Reads each value once: the standard library's default methods look it up three times.
 extension KeyedModelDecoding {
+    @inline(__always)
     func decode<Value: ItemValue & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try take(key) }
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try takeIfPresent(key) }

@@ -1,12 +1,13 @@
 import Hummingbird
 import Lua
 
-/// `POST /run?name=value…` runs the Lua text of its body and answers with its result as JSON.
+/// `POST /run?tenant=north&name=value…` runs the Lua text of its body and answers with its result as JSON. `GET /usage` tells
+/// what each tenant has used.
 @main
 enum ScriptService {
     static func main() async throws {
         let warehouse = Warehouse(["lamp": 12, "chair": 3])
-        let engines = try await EnginePool(count: 4) { engine in
+        let tenants = try await Tenants(["north", "east", "south", "west"]) { engine in
             try await engine.register("stock", ["product"]) { (product: String) async throws -> Int in
                 try await warehouse.stock(of: product)
             }
@@ -16,12 +17,13 @@ enum ScriptService {
             let source = try await String(buffer: request.body.collect(upTo: 64 << 10))
             var query: [String: String] = [:]
             for (name, value) in request.uri.queryParameters { query[String(name)] = String(value) }
-            return await engines.run(source, query: query)
+            return await tenants.run(source, of: query["tenant"] ?? "", query: query)
         }
+        router.get("usage") { _, _ in tenants.usage }
         let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
         let service = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: port)))
         try await service.runService()
-        await engines.shutdown()
+        await tenants.shutdown()
     }
 }

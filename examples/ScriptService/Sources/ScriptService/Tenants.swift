@@ -1,37 +1,32 @@
 import Lua
-import Synchronization
 
-/// Engines that share the requests. Each request has globals of its own, and limits.
-final class EnginePool: Sendable {
-    private let engines: [LuaEngine]
-    /// How many requests each engine has at the moment.
-    private let loads: Mutex<[Int]>
+/// Whose scripts the requests bring. Each tenant has an engine of its own, with its thread and its memory, so that a greedy one
+/// takes neither from the others; each request has globals of its own, and limits.
+struct Tenants: Sendable {
+    private let engines: [String: LuaEngine]
 
-    init(count: Int, prepare: @Sendable (LuaEngine) async throws -> Void) async throws {
-        var engines: [LuaEngine] = []
-        for _ in 0..<count {
+    init(_ names: [String], prepare: @Sendable (LuaEngine) async throws -> Void) async throws {
+        var engines: [String: LuaEngine] = [:]
+        for name in names {
             let engine = try await LuaEngine(limits: LuaLimits(memory: 16 << 20))
             try await prepare(engine)
-            engines.append(engine)
+            engines[name] = engine
         }
         self.engines = engines
-        loads = Mutex(Array(repeating: 0, count: count))
     }
 
-    func run(_ source: String, query: [String: String]) async -> ScriptAnswer {
-        let number = loads.withLock { loads in
-            let least = loads.indices.min { loads[$0] < loads[$1] } ?? 0
-            loads[least] += 1
-            return least
+    func run(_ source: String, of tenant: String, query: [String: String]) async -> ScriptAnswer {
+        guard let engine = engines[tenant] else {
+            return ScriptAnswer(output: "", error: "there is no tenant \(tenant)")
         }
-        defer { loads.withLock { $0[number] -= 1 } }
-        let engine = engines[number]
         let output = ScriptOutput()
         do {
             let environment = try await engine.makeEnvironment()
             try await engine.setGlobal("query", to: query, in: environment)
             let result = try await engine.run(
                 source, name: "=script", as: JSONValue.self, in: environment, timeLimit: .milliseconds(250),
+                // A tenant that asks for more than its thread can do waits for itself, and not for ever.
+                deadline: .now + .seconds(10),
                 limits: LuaLimits(
                     memory: 16 << 20, output: 16 << 10, callDepth: 200,
                     // The answer has shared values each time.
@@ -45,7 +40,10 @@ final class EnginePool: Sendable {
         }
     }
 
+    /// What each tenant has used, for a page of the server's own or its monitoring.
+    var usage: [String: TenantUsage] { engines.mapValues { TenantUsage($0.metrics) } }
+
     func shutdown() async {
-        for engine in engines { await engine.shutdown() }
+        for engine in engines.values { await engine.shutdown() }
     }
 }
