@@ -47,10 +47,10 @@ struct PostgresParameters {
     /// What a connection would have, without the passwords. Nothing is sent, and no name is resolved: of its settings libpq
     /// refuses one.
     private func settings(_ library: cpostgres_library) throws(PostgresError) -> [String: String] {
-        var refused = self
+        var unusable = self
         // With a password the file that may have one is not read.
-        refused.settings += [("gssencmode", "unresolved"), ("password", "none")]
-        guard let connection = refused.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
+        unusable.settings += [("gssencmode", "unresolved"), ("password", "none")]
+        guard let connection = unusable.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
             throw PostgresError(.disconnected, "not enough memory to connect")
         }
         defer { library.PQfinish(connection) }
