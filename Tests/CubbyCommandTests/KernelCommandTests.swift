@@ -10,6 +10,9 @@ struct KernelCommandTests {
 
     init() throws { program = try Program() }
 
+    private static let hasLibrary =
+        (try? run("python3", ["-c", "import ctypes; ctypes.CDLL('libzmq.so.5')"]))?.status == .exited(0)
+
     @Test("a connection file that is none, or not understood, is refused by its status")
     func refused() throws {
         let file = try program.scratch.write("{\"transport\": \"tcp\"}", to: "connection.json")
