@@ -13,13 +13,13 @@ struct ClockTests {
         let shell = try program.shell()
         try shell.startPrompt()
         try shell.enter(
-            "rung = 0 t = timer.at((date() + 4):format('%H:%M:%S'), 'UTC', function() rung = rung + 1 end) print('wai' .. 'ting')",
+            "rung = 0 t = timer.at((date() + 3):format('%H:%M:%S'), 'UTC', function() rung = rung + 1 end) print('wai' .. 'ting')",
             andExpect: "waiting")
         try shell.pressHome()
-        try shell.sendLine("sleep 5; fg")
+        try shell.sendLine("sleep 4; fg")
         try shell.expect("> ")
         try shell.enter(
-            "while rung == 0 do timer.sleep(0.01) end timer.sleep(1.5) print('rung ' .. rung .. ' ti' .. 'mes')",
+            "while rung == 0 do timer.sleep(0.01) end timer.sleep(1.1) print('rung ' .. rung .. ' ti' .. 'mes')",
             andExpect: "rung 1 times")
     }
 }

@@ -70,43 +70,6 @@ struct CutArchiveTests {
         )
     }
 
-    @Test("a missing or shortened archive is refused until it is put back, and nothing is changed meanwhile")
-    func putBack() throws {
-        let whole = try Data(contentsOf: URL(fileURLWithPath: program.archive))
-        #expect(try program("backup", program.scratch.file("backup")).status == .exited(0))
-        let names = try program.scratch.contents(of: "container/Documents")
-        try FileManager.default.removeItem(atPath: program.archive)
-        #expect(try program("-e", "print(#items)").status == .exited(65))
-        #expect(try program.scratch.contents(of: "container/Documents") == names.filter { $0 != "items.archive" })
-        try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: program.archive))
-        let refused = try program("-e", "print(#items)")
-        #expect(refused.status == .exited(65))
-        #expect(refused.stderr.contains("is cut short"), "\(refused.stderr)")
-        #expect(try program.scratch.contents(of: "container/Documents") == names)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: program.archive)).count == whole.count / 2)
-        let restored = try program("restore", "--replace", program.scratch.file("backup"))
-        #expect(restored.status == .exited(0), "\(restored.stderr)")
-        #expect(try program("-e", "print(#items)").stdout == "5001\n")
-        // Without a backup: what can be read is saved, and the rest is kept aside.
-        try whole.prefix(whole.count - 40).write(to: URL(fileURLWithPath: program.archive))
-        #expect(try program("check", "--repair", program.container).status == .exited(0))
-        let repaired = try program("-e", "print(#items)")
-        #expect(repaired.status == .exited(0), "\(repaired.stderr)")
-        #expect(repaired.stdout == "5001\n")
-    }
-
-    @Test("nothing of an archive that was overwritten in place is saved; a new date alone is no matter")
-    func overwritten() throws {
-        let change = "items[1].valueInDollars = 1 print(items:saveChanges())"
-        #expect(try run("touch", program.archive, then: change).stdout == "true\n")
-        let refused = try program(
-            "--allow-run", "-e",
-            "assert(os.execute([[printf changed | dd status=none conv=notrunc bs=1 seek=70 of='\(program.archive)']]))",
-            "-e", change.replacing("= 1", with: "= 2"))
-        #expect(refused.stdout.contains("was changed in place by another program"), "\(refused.stdout)")
-        #expect(try Data(contentsOf: URL(fileURLWithPath: program.archive))[70..<77] == Data("changed".utf8))
-    }
-
     @Test("at the prompt the terminal is given back")
     func prompt() throws {
         let script = "echo before $(stty -g); \"$CUBBY\"; echo status $?; echo after $(stty -g)"

@@ -131,21 +131,6 @@ struct LifeCyclePtyTests {
         #expect(try program.itemCount() == "3")
     }
 
-    @Test("SIGTERM at the prompt: the way out through every callback, saved, 0")
-    func terminatePrompt() throws {
-        let terminal = try program.terminal()
-        try terminal.waitForPrompt()
-        try terminal.enter(
-            "app:on(\"willTerminate\", function(e) log.info(\"bye, \" .. e.cause .. \", \" .. app.state) end) items:createItem() print(\"o\" .. \"k\")",
-            andExpect: "ok")
-        terminal.terminate()
-        try terminal.expect("Saved all of the Items")
-        try terminal.expect("bye, SIGTERM, ")
-        #expect(try terminal.waitForExit() == .exited(0))
-        #expect(program.isSaved)
-        #expect(try program.itemCount() == "1")
-    }
-
     @Test("SIGTERM and SIGHUP to a busy script: stopped, saved, 0", arguments: [SIGTERM, SIGHUP])
     func terminateScript(signal: Int32) throws {
         let terminal = try program.terminal(
@@ -154,15 +139,6 @@ struct LifeCyclePtyTests {
         terminal.signal(signal)
         #expect(try terminal.waitForExit() == .exited(0))
         #expect(program.isSaved)
-        #expect(try program.itemCount() == "1")
-    }
-
-    @Test("SIGTERM to a script that waits: saved, 0")
-    func terminateWaitingScript() throws {
-        let terminal = try program.terminal("-e", "items:createItem() print('wai' .. 'ting') app:run()")
-        try terminal.expect("waiting")
-        terminal.terminate()
-        #expect(try terminal.waitForExit() == .exited(0))
         #expect(try program.itemCount() == "1")
     }
 
@@ -244,19 +220,6 @@ struct LifeCyclePtyTests {
         try shell.sendLine("")
         try shell.startPrompt()
         try shell.enter("print(\"still \" .. #items)", andExpect: "still 3")
-    }
-
-    @Test("a signal inside of a transaction: what it did is rolled back, what was before is saved")
-    func terminateInTransaction() throws {
-        let terminal = try program.terminal(
-            "-e",
-            "items:createItem() items:transaction(function() items:createItem() print('bu' .. 'sy') while true do end end)"
-        )
-        try terminal.expect("busy")
-        terminal.terminate()
-        try terminal.expect("Saved all of the Items")
-        #expect(try terminal.waitForExit() == .exited(0))
-        #expect(try program.itemCount() == "1")
     }
 
     @Test("Ctrl-Z inside of a transaction stops it, and it goes on after fg and is saved")

@@ -279,22 +279,6 @@ struct LifeCycleRowsTests {
         #expect(program.isSaved)
     }
 
-    @Test("a second SIGTERM passes handlers over, and never the save")
-    func secondTermination() throws {
-        let terminal = try program.terminal(
-            "-e",
-            "app:on('didEnterBackground', function() print('ling' .. 'ering') timer.sleep(1000) end) app:on('willTerminate', function() print('never called') end) items:createItem() print('rea' .. 'dy') app:run()"
-        )
-        try terminal.expect("ready")
-        terminal.terminate()
-        try terminal.expect("lingering")
-        terminal.terminate()
-        try terminal.expect("Saved all of the Items")
-        #expect(try terminal.waitForExit() == .exited(0))
-        #expect(!terminal.transcript.contains("never called"))
-        #expect(program.isSaved)
-    }
-
     @Test(
         "a script that waits for a line is reached by signals",
         arguments: [
@@ -313,20 +297,6 @@ struct LifeCycleRowsTests {
         try ended.expect("Saved all of the Items")
         #expect(try ended.waitForExit() == .exited(0))
         #expect(program.isSaved)
-    }
-
-    /// The handler is stopped, and so is the script that waits: without it Ctrl-C would seem to do nothing.
-    @Test(
-        "Ctrl-C while a handler runs ends the script that waits, too",
-        arguments: [
-            "io.read()", "timer.sleep(1000)", "app:run()", "coroutine.wrap(function() timer.sleep(1000) end)()",
-        ])
-    func interruptedInAHandler(waiting: String) throws {
-        let terminal = try program.terminal(
-            "-e", "timer.after(0.01, function() print('bu' .. 'sy') while true do end end) \(waiting)")
-        try terminal.expect("busy")
-        try terminal.send(control: "c")
-        #expect(try terminal.waitForExit() == .exited(130))
     }
 
     @Test("a loop that Ctrl-C stopped leaves nothing for the next wait")

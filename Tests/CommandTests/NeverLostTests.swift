@@ -19,15 +19,6 @@ struct NeverLostTests {
         #expect(output.stdout.contains("none lost"))
     }
 
-    @Test("random operations leave the store equal to a plain model, across openings")
-    func model() throws {
-        let seed = Int.random(in: 1...1_000_000)
-        for part in 0..<3 {
-            let output = try program("run", soak("model.lua"), String(seed + part), "30", "60")
-            #expect(output.stdout.hasSuffix("equal\n"), "seed \(seed): \(output.stdout)\(output.stderr)")
-        }
-    }
-
     /// Answers each line of its input, a chunk, with what the chunk gives.
     private func conversation(limit: String = "") throws -> Conversation {
         let script = try program.scratch.write(
@@ -66,16 +57,6 @@ struct NeverLostTests {
         try talk.end()
         #expect(try program("-e", "print(#items, #items[300].room)").stdout == "320\t93\n")
         #expect(!(try program.scratch.contents(of: "container/Documents").contains { $0.hasSuffix(".tmp") }))
-    }
-
-    @Test("a container may be moved while it is closed")
-    func movedContainer() throws {
-        _ = try program("-e", "items:createItem{ name = 'here' } assert(items:saveChanges()) items[1].room = 'hall'")
-        let moved = program.scratch.file("elsewhere")
-        try FileManager.default.moveItem(atPath: program.container, toPath: moved)
-        let output = try program("--container", moved, "-e", "print(items[1].name, items[1].room, app.container.path)")
-        #expect(output.stdout == "here\thall\t\(moved)\n")
-        #expect(output.stderr.isEmpty)
     }
 
     @Test("a container that is moved under a running session is saved where it is; in its old place nothing is made")

@@ -24,13 +24,12 @@ final class SharedServerTests {
         "postgres://\(user)@\(host):\(server.port ?? 0)/\(database)?collection=home\(more)"
     }
 
-    /// Expects that `status`, a host and, if it is asked for, `init` end with a status and say a text.
+    /// Expects that `status` and a host end with a status and say a text.
     private func expect(
-        _ status: Int32, _ text: String, _ url: String, isForInit: Bool = false, _ environment: [String: String] = [:],
+        _ status: Int32, _ text: String, _ url: String, _ environment: [String: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let commands = [["shared", "status", url], ["--shared", url, "-e", "print('ran')"], ["shared", "init", url]]
-        for words in commands.prefix(isForInit ? 3 : 2) {
+        for words in [["shared", "status", url], ["--shared", url, "-e", "print('ran')"]] {
             let output = try run(
                 program.path, words, environment: program.environment.merging(environment) { $1 })
             #expect(output.status == .exited(status), "\(words): \(output.stderr)", sourceLocation: sourceLocation)
@@ -58,16 +57,6 @@ final class SharedServerTests {
         #expect(refused.status == .exited(65) && refused.stderr.contains("name the owner"), "\(refused.stderr)")
         let foreign = try program("shared", "init", url(user: "stranger", database: "template1"))
         #expect(foreign.status == .exited(65) && foreign.stderr.contains("name the owner"), "\(foreign.stderr)")
-    }
-
-    @Test("a schema named cubby of another program, and a database that is read-only")
-    func databases() throws {
-        try server.sql("create database other")
-        try server.sql("create schema cubby; create table cubby.log (line text)", database: "other")
-        try expect(65, "use another database", url(database: "other"), isForInit: true)
-        try server.sql("alter database postgres set default_transaction_read_only = on")
-        let output = try program("--shared", url(), "-e", "print('ran')")
-        #expect(output.status == .exited(65) && output.stderr.contains("name the primary"), "\(output.stderr)")
     }
 
     @Test(
@@ -154,36 +143,6 @@ final class SharedServerTests {
             #expect(!(output.stdout + output.stderr).contains("geheim"), "\(words)")
             if words.joined().contains("geheim") { #expect(output.status == .exited(64), "\(words): \(output.stderr)") }
         }
-    }
-
-    @Test("what is too old, or no PostgreSQL at all")
-    func fakes() throws {
-        func expect(_ status: Int32, _ text: String, _ fake: FakeServer) throws {
-            try withExtendedLifetime(fake) {
-                try self.expect(
-                    status, text, "postgres://a@/b?host=\(fake.folder.path)&collection=home", isForInit: true)
-            }
-        }
-        try expect(65, "PostgreSQL 9.6: shared", FakeServer(version: "9.6.24"))
-        try expect(65, "PostgreSQL 12.17: shared", FakeServer(version: "12.17"))
-        try expect(65, "need 13 or newer", FakeServer(version: "nonsense"))
-        let http = Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)
-        for answer in [http, [], [0x52, 0xFF, 0xFF, 0xFF, 0xFF]] {
-            try expect(74, "no PostgreSQL server", FakeServer(answer))
-        }
-        server.stop()
-        try self.expect(74, "start it", url())
-    }
-
-    @Test(
-        "of several servers the one that takes commits is found, and the first that is gone is passed over")
-    func several() throws {
-        let gone = try TemporaryDirectory()
-        let port = server.port ?? 0
-        let both = "postgres://owner@/postgres?host=\(gone.path),127.0.0.1&port=\(port),\(port)&collection=home"
-        try expect(0, "", both)
-        try server.sql("alter database postgres set default_transaction_read_only = on")
-        try expect(74, "a standby has to be promoted", both)
     }
 
     @Test(

@@ -394,4 +394,26 @@ struct CommandLineTests {
         }
         #expect(try program("-e", "print(#items, fs.exists(app.container.caches))").stdout == "1\ttrue\n")
     }
+
+    @Test("a script sets its own status", arguments: ["os.exit(3)", "app:terminate(3)"])
+    func own(_ code: String) throws {
+        #expect(try program("-e", code).status == .exited(3))
+        // Nor does a second wish on the way out change it.
+        let again = "app:on('willTerminate', function() app:terminate(4) end) \(code)"
+        #expect(try program("--no-strict", "-e", again).status == .exited(3))
+    }
+
+    @Test("a handler or a timer that ends the application has not failed")
+    func endedByHandler() throws {
+        for code in [
+            "app:on('user.x', function() os.exit(0) end) app:emit('user.x')",
+            "timer.after(0, function() app:terminate() end) app:run()",
+            "app:on('willTerminate', function() os.exit(0) end)",
+            "notifications:addObserver('note', function() os.exit() end) notifications:post('note')",
+        ] {
+            let output = try program("--strict", "-e", code)
+            #expect(output.status == .exited(0), "\(code): \(output.stderr)")
+            #expect(output.stderr == "")
+        }
+    }
 }

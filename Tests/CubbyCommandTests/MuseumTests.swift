@@ -1,11 +1,11 @@
+import CommandTestSupport
 import Foundation
 import TestSupport
 import Testing
 
 /// The main job on the museum's 28,143 objects.
 @Suite(
-    "Museum", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"),
-    .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
+    "Museum", .enabled(if: Project.shared != nil, "\(Project.sharedIsAbsent)"))
 struct MuseumTests {
     /// Resolves the archive with plistlib alone and holds it against the CSV as Python's csv module reads it.
     static let comparison = """

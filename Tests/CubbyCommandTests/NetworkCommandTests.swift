@@ -1,10 +1,11 @@
+import CommandTestSupport
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 /// The network as the command grants it: in the host, in the kernel, and to programs that scripts start.
-@Suite("The network of the command", .serialized, .enabled(if: Program.isBuilt, "\(Project.cubbyIsAbsent)"))
+@Suite("The network of the command", .serialized)
 struct NetworkCommandTests {
     let program: Program
     let server: LoopbackServer
