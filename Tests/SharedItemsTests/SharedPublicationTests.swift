@@ -1,3 +1,4 @@
+import Files
 import ItemsTestSupport
 import PropertyList
 import TestSupport
@@ -6,43 +7,6 @@ import Testing
 @testable import ColumnEngine
 @testable import Items
 @testable import SharedItems
-
-/// What a program that knows nothing of Cubby reads of a published table.
-struct PublishedItems {
-    let connection: PostgresConnection
-    let table: String
-
-    /// The rows in the order of the items: each with its key and all its fields.
-    func rows() throws -> [PropertyListFields] {
-        let rows = try connection.run("select key, fields::text from \(table) order by rank, key")
-        return try (0..<rows.rowCount).map { row in
-            var fields = try #require(
-                try PropertyListValue(json: Array(try rows.text(row, 1).utf8)).fields, "row \(row)")
-            fields["itemKey"] = .string(try rows.text(row, 0))
-            return fields
-        }
-    }
-
-    /// A column of the row with a key as a text; nil for null.
-    func text(_ column: String, _ key: String) throws -> String? {
-        let rows = try connection.run("select (\(column))::text from \(table) where key = $1", [.text(key)])
-        guard rows.rowCount == 1 else { throw TestFailure("\(rows.rowCount) rows of \(key)") }
-        return try rows.bytes(0, 0).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// Expects that the rows are a store's items, in their order and with their revisions at most.
-    func expectEqual(_ store: ItemStore, _ note: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let items = try store.contents.map { fields in
-            try fields.mapValues { try PropertyListValue(json: $0.losslessJSON()) }
-        }
-        let rows = try rows()
-        #expect(rows == items, "\(note)", sourceLocation: sourceLocation)
-        let names = try connection.run(
-            "select key from \(table) where name is distinct from fields->>'name' or \"valueInDollars\" "
-                + "is distinct from (fields->>'valueInDollars')::bigint")
-        #expect(names.rowCount == 0, "\(note): columns", sourceLocation: sourceLocation)
-    }
-}
 
 @Suite(
     "Items as rows for any program", .serialized,
@@ -148,6 +112,10 @@ struct SharedPublicationTests {
         #expect(pieces == 3 && made.schema == "busy" && made.items == 1196)
         let busy = try table("busy")
         try busy.expectEqual(store, "published")
+        // Many at once, as an import makes them.
+        for number in 0..<1500 { try store.createItem(ItemFields(name: "imported \(number)")) }
+        try store.commit()
+        try busy.expectEqual(store, "imported")
 
         // What is declared later has no column until it is published again.
         try store.declare([FieldDeclaration("price", .real), FieldDeclaration("key", .integer)])
@@ -430,6 +398,43 @@ struct SharedPublicationTests {
         try table.expectEqual(laptop, "begun before the queue")
         #expect(try table.text("name", "a") == "from the queue")
         try expectEqual([laptop, desk])
+    }
+
+    @Test("a commit with pictures brings its rows, also one that finds that the publication has begun")
+    func pictures() throws {
+        let host = try PictureHost(cluster.newCollection("pictures"), "desk")
+        try host.store.createItem(ItemFields(name: "A", itemKey: "a"))
+        try host.store.commit()
+        try publish("pictures")
+        let table = try table("pictures")
+        for bytes: [UInt8] in [[1, 2, 3], [4, 5]] {
+            try host.set(bytes, "a")
+            try host.store.item(forKey: "a")?.setName("\(bytes)")
+            try host.store.commit()
+            #expect(try table.text("name", "a") == "\(bytes)")
+            let digest = try owner.run("select encode($1, 'base64')", [.bytes(SHA256.digest(bytes))])
+            #expect(try table.text("fields->'$image'->>'$data'", "a") == digest.text(0, 0))
+        }
+        #expect(try host.bytes("a") == [4, 5] && !host.store.isReadOnly)
+    }
+
+    @Test("an item whose record is damaged on the server is named, and the others have rows")
+    func damaged() throws {
+        _ = try cluster.newCollection("damaged")
+        let store = try open("damaged", "desk")
+        for key in ["a", "b", "c"] { try store.createItem(ItemFields(name: key, itemKey: key)) }
+        try store.commit()
+        let number = try #require(store.shared.server.collection).number
+        try owner.runScript(
+            "update cubby.item set record = set_byte(record, 5, 255 - get_byte(record, 5)) "
+                + "where collection = \(number) and key = '\\x010162'")
+        let made = try publish("damaged")
+        #expect(made.damaged == ["b"] && made.items == 2)
+        // The next commit of the item writes a whole one.
+        try store.item(forKey: "b")?.setName("whole")
+        try store.commit()
+        try table("damaged").expectEqual(store, "whole")
+        #expect(try publish("damaged").damaged.isEmpty)
     }
 
     @Test("readers by logical decoding see each row that changes")

@@ -143,7 +143,7 @@ struct SharedRecordTests {
         #expect(try head(store) == before)
         #expect(try whole.run(owner) == 0)
         #expect(try head(store) == before + 1)
-        // Its host has that state already; the others do, too.
+        // To a host that has the item it does not fit, and is what the server has all the same.
         try store.update()
         try expectEqual([store])
     }
@@ -221,7 +221,7 @@ struct SharedRecordTests {
         try store.createItem(ItemFields(itemKey: "gone"))
         try #require(store.item(forKey: "gone")).remove()
         try store.commit()
-        try store.declare([FieldDeclaration("size", .real)])
+        try store.declare([FieldDeclaration("note", .string)])
         try store.commit()
         #expect(!store.hasUncommittedChanges && store.count == 5)
         #expect(try store.shared.server.collection?.checksDigests == true)

@@ -52,10 +52,10 @@ int clua_keeps_time(void) {
 }
 
 void clua_set_deadline(clua_host *host, double seconds) {
-    int64_t deadline = 0;
+    int64_t deadline = 0, former = host->deadline;
     if (seconds > 0) deadline = clua_nanoseconds(CLOCK_MONOTONIC) + (int64_t)((seconds < 1e9 ? seconds : 1e9) * 1e9);
     host->deadline = deadline;
-    if (deadline || host->timer) bind_timer(host);
+    if (deadline || (former && host->timer)) bind_timer(host); /* a call of the system */
 }
 
 /* ---- The state's thread ---- */

@@ -187,49 +187,68 @@ int clua_openlib(lua_State *L, const char *name) {
     return clua_protect(L, openlib_body, 1, 1);
 }
 
-/* copy(table): another table with its entries, of the size that they need. */
+/* copy(table [, others]): another table with its entries, of the size that they need. `others` has what takes the place of
+ * some values; the names of the other tables among the values are the second result, an array. */
 static int copy_table(lua_State *L) {
-    int count = 0;
+    int count = 0, tables = 0;
     luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
+    lua_settop(L, 2);
+    int hasOthers = lua_istable(L, 2);
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
     lua_createtable(L, 0, count);
+    lua_createtable(L, 4, 0);
     for (lua_pushnil(L); lua_next(L, 1);) {
+        int type = lua_type(L, -1);
+        if (hasOthers && (type == LUA_TTABLE || type == LUA_TFUNCTION)) {
+            lua_pushvalue(L, -1);
+            if (lua_rawget(L, 2) != LUA_TNIL) {
+                lua_replace(L, -2);
+                type = LUA_TNIL;
+            } else {
+                lua_pop(L, 1);
+            }
+        }
+        if (type == LUA_TTABLE) {
+            lua_pushvalue(L, -2);
+            lua_rawseti(L, 4, ++tables);
+        }
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
-        lua_rawset(L, 2);
+        lua_rawset(L, 3);
     }
-    return 1;
+    return 2;
 }
 
-/* Another function with the code of one of math's, and a state of the random numbers at an index. */
-static int renew(lua_State *L, const char *name, int state) {
-    lua_getfield(L, 1, name);
-    lua_CFunction function = lua_tocfunction(L, -1);
-    if (!function || !lua_getupvalue(L, -1, 1)) return 0;
+/* Pushes another function with the code of the one at an index, and with a state of the random numbers at an index, or with
+ * a new one, which it pushes first. */
+static int renew(lua_State *L, int function, int state) {
+    lua_CFunction code = lua_tocfunction(L, function);
+    if (!code || !lua_getupvalue(L, function, 1)) return 0;
     if (lua_type(L, -1) != LUA_TUSERDATA) return 0;
-    if (!state) lua_newuserdatauv(L, lua_rawlen(L, -1), 0);
-    else lua_pushvalue(L, state);
-    lua_pushvalue(L, -1);
-    lua_pushcclosure(L, function, 1);
+    size_t size = lua_rawlen(L, -1);
+    lua_pop(L, 1);
+    if (!state) {
+        lua_newuserdatauv(L, size, 0);
+        state = lua_gettop(L);
+    }
+    lua_pushvalue(L, state);
+    lua_pushcclosure(L, code, 1);
     return 1;
 }
 
-/* newRandom(math): its functions `random` and `randomseed` with numbers of their own, which begin with two of math's. */
+/* newRandom(random, randomseed): such functions with numbers of their own, which begin with two of the given ones. */
 static int new_random(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    if (renew(L, "randomseed", 0)) {
-        int seed = lua_gettop(L), state = seed - 1;
-        lua_pushvalue(L, seed);
+    lua_settop(L, 2);
+    if (renew(L, 2, 0)) { /* 3: the state, 4: the function */
+        lua_pushvalue(L, 4);
         for (int i = 0; i < 2; i++) {
-            lua_getfield(L, 1, "random");
+            lua_pushvalue(L, 1);
             lua_pushinteger(L, 0);
             lua_call(L, 1, 1);
         }
         lua_call(L, 2, 0);
-        if (renew(L, "random", state)) {
-            lua_pushvalue(L, seed);
+        if (renew(L, 1, 3)) {
+            lua_pushvalue(L, 4);
             return 2;
         }
     }

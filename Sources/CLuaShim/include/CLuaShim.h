@@ -293,8 +293,8 @@ int clua_comparetextrow(
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
-/* Pushes two functions for the makers of environments: copy(table), and newRandom(math), which returns math.random and
- * math.randomseed with separate random numbers. */
+/* Pushes two functions for the makers of environments: copy(table, others), and newRandom(random, randomseed), which returns
+ * these functions with separate random numbers. */
 void clua_pushenvironmenttools(lua_State *L);
 /* Replaces a method of standard streams: pops its name, the function, and the streams, a bit for each descriptor.
  * `flush` is io.flush, too, and `read` io.read. The function gets the stream's number, then the method's arguments. */

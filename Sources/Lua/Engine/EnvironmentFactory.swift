@@ -81,11 +81,10 @@ struct EnvironmentFactory {
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
         local concat, sub, toProcess, pcall = globals.table.concat, globals.string.sub, globals.io.write, pcall
         local running, find = globals.coroutine.running, nil
-        local originals = { print = print, rawset = rawset, collectgarbage = collectgarbage, load = load }
-        local originalMath = copy(globals.math)
+        local random, randomseed = globals.math.random, globals.math.randomseed
         local frozen = setmetatable({}, { __mode = "k" })
         local copies = setmetatable({}, { __mode = "k" })
-        -- The frozen libraries of each environment, by name.
+        -- The frozen libraries of each environment by name: its own, and at 1 those that it shares with others.
         local libraries = setmetatable({}, { __mode = "k" })
         local harmless = { collect = true, count = true, isrunning = true, step = true }
 
@@ -165,13 +164,11 @@ struct EnvironmentFactory {
         -- stays.
         local refuseMath = refusal("math")
         local function makeMath(library)
-            local contents = copy(library)
-            local random, randomseed = newRandom(originalMath)
-            if rawequal(contents.random, originalMath.random) then contents.random = random end
-            if rawequal(contents.randomseed, originalMath.randomseed) then contents.randomseed = randomseed end
-            for key, value in next, contents do
-                if type(value) == "table" then contents[key] = freeze(value, "math." .. tostring(key)) end
-            end
+            local contents, tables = copy(library)
+            local ownRandom, ownSeed = newRandom(random, randomseed)
+            if rawequal(contents.random, random) then contents.random = ownRandom end
+            if rawequal(contents.randomseed, randomseed) then contents.randomseed = ownSeed end
+            for _, key in next, tables do contents[key] = freeze(contents[key], "math." .. tostring(key)) end
             return front(contents, getmetatable(library) == nil and contents or library, refuseMath)
         end
 
@@ -191,10 +188,9 @@ struct EnvironmentFactory {
             return lastIO
         end
 
-        local function libraryOf(name, library)
-            if name == "math" then return makeMath(library) end
-            if name == "io" and rawequal(library.write, toProcess) then return freezeIO(library) end
-            return freeze(library, tostring(name))
+        local function libraryOf(environment, name)
+            local own = libraries[environment]
+            return own[name] or own[1][name]
         end
 
         -- Each environment runs a module once. What is being loaded is of a coroutine: when a module waits while it is
@@ -208,7 +204,7 @@ struct EnvironmentFactory {
                     local got = select("#", ...) == 0 and "no value" or type(name)
                     error("bad argument #1 to 'require' (string expected, got " .. got .. ")", 2)
                 end
-                local value = loaded[name] or libraries[environment][name]
+                local value = loaded[name] or libraryOf(environment, name)
                 if value then return value end
                 local thread = running()
                 local names = loading[thread] or {}
@@ -227,33 +223,46 @@ struct EnvironmentFactory {
             end
         end
 
-        local shared = { print = print, rawset = guardedRawset, collectgarbage = guardedCollector }
+        -- What takes the place of a value of the globals in all environments: functions, and frozen libraries.
+        local others = setmetatable({}, { __mode = "k" })
+        others[globals.print], others[rawset], others[collectgarbage] = print, guardedRawset, guardedCollector
+        local shared
 
         local function make()
-            local environment = copy(globals)
-            local own = { coroutine = 1, table = 1, string = 1, math = 1, utf8 = 1, os = 1, io = 1, debug = 1 }
-            for name in next, own do own[name] = nil end
+            local environment, tables = copy(globals, others)
+            local own = { math = false, io = false }
+            own.math, own.io = nil, nil
             libraries[environment] = own
-            for name, value in next, globals do
-                local kind = type(value)
-                if kind == "table" then
-                    if value ~= globals then
-                        value = libraryOf(name, value)
-                        own[name], environment[name] = value, value
-                    end
-                elseif kind == "function" and value == originals[name] then
-                    if name == "load" then
-                        function value(chunk, name, mode, ...)
-                            if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
-                            return load(chunk, name, mode, ...)
-                        end
-                    else
-                        value = shared[name]
-                    end
-                    environment[name] = value
+            for _, name in next, tables do
+                local library = globals[name]
+                if library == globals then
+                    environment[name] = nil
+                elseif name == "math" then
+                    own.math = makeMath(library)
+                elseif name == "io" and rawequal(library.write, toProcess) then
+                    own.io = freezeIO(library)
+                else
+                    local proxy = freeze(library, tostring(name))
+                    others[library], environment[name], shared = proxy, proxy, nil
                 end
             end
-            if environment._G == globals then environment._G = environment end
+            if not shared then
+                shared = {}
+                for name, library in next, globals do
+                    if type(library) == "table" then shared[name] = others[library] end
+                end
+            end
+            own[1] = shared
+            for name, library in next, own do
+                if name ~= 1 then environment[name] = library end
+            end
+            if rawequal(environment.load, load) then
+                function environment.load(chunk, name, mode, ...)
+                    if select("#", ...) == 0 then return load(chunk, name, mode, environment) end
+                    return load(chunk, name, mode, ...)
+                end
+            end
+            if globals._G == globals then environment._G = environment end
             if find and environment.require == nil then environment.require = makeRequire(environment) end
             return environment
         end
@@ -270,7 +279,7 @@ struct EnvironmentFactory {
             local proxy = copies[library]
             if environment then
                 local own = libraries[environment]
-                proxy = own[name] or freeze(library, name)
+                proxy = libraryOf(environment, name) or freeze(library, name)
                 own[name] = proxy
                 rawset(environment, name, proxy)
             elseif not proxy then

@@ -65,7 +65,10 @@ extension SharedPersistence {
         }
         changed.isIncomplete = isIncomplete
         local.folder = changed
-        // If it is not written, the copy is used until the log or the next damage says more.
-        try? changed.write(using: folders.layer)
+        do throws(FileError) { try changed.write(using: folders.layer) } catch {
+            onNotice(
+                "the copy of the collection \(address.collection) cannot be marked as lacking items (\(error.message)): a start "
+                    + "from it does not look for them")
+        }
     }
 }

@@ -111,6 +111,9 @@ extension SharedPersistence {
         var leftOut: [LeftOutItem] = []
         items.forEachInOrder { (rank, record) in
             do throws(StoreError) {
+                guard !rank.isEmpty, rank.count <= Rank.lengthLimit else {
+                    throw StoreError(.corruptJournal, "its rank has \(rank.count) bytes")
+                }
                 let row = try loader.addRecord(RecordChecksum.opened(record, rank: rank))
                 places.ranks.set(row, rank)
             } catch {

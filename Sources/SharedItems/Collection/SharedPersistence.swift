@@ -191,7 +191,9 @@ extension SharedPersistence {
             "/etc/ssl", "/etc/passwd", "/etc/postgresql-common",
         ]
         // libpq reads it for each connection.
-        let services = ["PGSERVICEFILE", "PGSYSCONFDIR"].compactMap { getenv($0).map { String(cString: $0) } }
+        let services = ["PGSERVICEFILE", "PGSYSCONFDIR"].compactMap { (name: String) in
+            getenv(name).map { String(cString: $0) }
+        }
         return (named + services).filter { $0.hasPrefix("/") } + home + system
     }
 }

@@ -28,7 +28,7 @@ struct OutputStreamTests {
                 do {
                     try await run
                     Issue.record("the run did not fail")
-                } catch { #expect(error.message.contains("x")) }
+                } catch { #expect((error as? LuaError)?.message.contains("x") == true) }
             }
         }
     }
@@ -118,8 +118,8 @@ struct OutputStreamTests {
         let engine = try await LuaEngine(limits: LuaLimits(output: 4))
         let limited = LuaOutputStream(capacity: 1)
         async let written = text(of: limited)
-        let error = await #expect(throws: LuaError.self) { [limited = limited.output] in
-            try await engine.run("for i = 1, 9 do print(i) end", output: limited)
+        let error = await #expect(throws: LuaError.self) {
+            try await engine.run("for i = 1, 9 do print(i) end", output: limited.output)
         }
         #expect(error?.kind == .output)
         #expect(await written == "1\n2\n")
