@@ -6,6 +6,29 @@ import Testing
     "Limits of the host's functions", .serialized,
     .enabled(if: Program.isBuilt, Comment(rawValue: Project.cubbyIsAbsent)))
 struct LimitTests {
+    @Test("rows of a database that a script has no more make room for others; too many that it keeps are an error")
+    func rows() throws {
+        let program = try Program()
+        let script = """
+            local db = assert(sqlite.open(app.container.tmp .. "/a.sqlite"))
+            for i = 1, 60 do
+              local row = db:rows("select hex(zeroblob(2500000)) as a, randomblob(5000000) as b")()
+              assert(#row.a == 5000000 and #row.b == 5000000)
+            end
+            print("read")
+            local kept = {}
+            local ok, err = pcall(function()
+              for i = 1, 60 do kept[i] = db:rows("select hex(zeroblob(2500000)) as a")().a end
+            end)
+            kept = nil
+            print(ok, err)
+            """
+        let result = try program("--memory-limit", "64", "-e", script)
+        #expect(
+            result.stdout.hasPrefix("read\n") && !result.stdout.contains("true"), "\(result.stdout)\(result.stderr)")
+        #expect((result.stdout + result.stderr).contains("memory"), "\(result.stdout)\(result.stderr)")
+    }
+
     @Test(
         "shared and cyclic structures, and huge input, end within their limits",
         arguments: ["conversions", "functions", "input"])

@@ -78,6 +78,26 @@ struct ServiceTests {
         #expect(position("EXTEND_TIMEOUT_USEC=5000000") > position("STOPPING=1"))
     }
 
+    @Test("doctor says which fences stand, and who has the container")
+    func doctor() throws {
+        func lines() throws -> [Substring: String] {
+            let text = try program("doctor").stdout.split(separator: "\n").map {
+                $0.split(separator: " ", maxSplits: 1)
+            }
+            return Dictionary(text.filter { $0.count == 2 }.map { ($0[0], String($0[1])) }) { first, _ in first }
+        }
+        #expect(try lines()["container"]?.contains("not there yet") == true)
+        let terminal = try program.terminal("-e", "print('rea' .. 'dy') app:run()")
+        try terminal.expect("ready")
+        let found = try lines()
+        #expect(found["container"]?.contains("in use by cubby, process \(terminal.pid),") == true, "\(found)")
+        #expect(found["path"]?.contains("fence") == true)
+        #expect(found["kernel"]?.contains("fence") == true)
+        terminal.terminate()
+        #expect(try terminal.waitForExit() == .exited(0))
+        #expect(try lines()["container"]?.hasSuffix("free") == true)
+    }
+
     @Test("a memory warning gives memory back to the system")
     func memoryIsReturned() throws {
         let result = try program(
@@ -92,5 +112,24 @@ struct ServiceTests {
             print((before - pages()) * 4096 > 50e6)
             """)
         #expect(result.stdout == "script\ntrue\n", "\(result.stderr)")
+    }
+
+    @Test("scripts close to their limit are warned first, then refused")
+    func memoryLadder() throws {
+        let result = try program(
+            "--memory-limit", "32", "-e",
+            """
+            cache, keep = {}, {}
+            app:on("didReceiveMemoryWarning", { id = "flush" }, function(event) cache, flushed = {}, event.source .. " " .. event.cause end)
+            for i = 1, 400 do cache[#cache + 1] = ("x"):rep(100000) .. i end
+            print("warned by " .. flushed .. ", and went on")
+            app:off("flush")
+            print((pcall(function() for i = 1, 400 do keep[i] = ("y"):rep(100000) .. i end end)))
+            keep = nil
+            print("and on")
+            """)
+        #expect(
+            result.stdout == "warned by scripts psi, and went on\nfalse\nand on\n", "\(result.stderr)")
+        #expect(result.stderr.contains("flushing 0 images out of the cache"))
     }
 }

@@ -51,26 +51,4 @@ struct DatabaseFileTests {
         let left = try FileManager.default.contentsOfDirectory(atPath: program.container + "/tmp")
         #expect(left.isEmpty, "\(left)")
     }
-
-    @Test("rows of a database that a script has no more make room for others; too many that it keeps are an error")
-    func rows() throws {
-        let script = """
-            local db = assert(sqlite.open(app.container.tmp .. "/a.sqlite"))
-            for i = 1, 60 do
-              local row = db:rows("select hex(zeroblob(2500000)) as a, randomblob(5000000) as b")()
-              assert(#row.a == 5000000 and #row.b == 5000000)
-            end
-            print("read")
-            local kept = {}
-            local ok, err = pcall(function()
-              for i = 1, 60 do kept[i] = db:rows("select hex(zeroblob(2500000)) as a")().a end
-            end)
-            kept = nil
-            print(ok, err)
-            """
-        let result = try program("--memory-limit", "64", "-e", script)
-        #expect(
-            result.stdout.hasPrefix("read\n") && !result.stdout.contains("true"), "\(result.stdout)\(result.stderr)")
-        #expect((result.stdout + result.stderr).contains("memory"), "\(result.stdout)\(result.stderr)")
-    }
 }
