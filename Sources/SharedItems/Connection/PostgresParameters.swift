@@ -47,17 +47,10 @@ struct PostgresParameters {
     /// What a connection would have, without the passwords. Nothing is sent, and no name is resolved: of its settings libpq
     /// refuses one.
     private func settings(_ library: cpostgres_library) throws(PostgresError) -> [String: String] {
-<<<<<<< ours
-        var unusable = self
-        // With a password the file that may have one is not read.
-        unusable.settings += [("gssencmode", "unresolved"), ("password", "none")]
-        guard let connection = unusable.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
-=======
         var probe = self
         // With a password the file that may have one is not read.
         probe.settings += [("gssencmode", "unresolved"), ("password", "none")]
         guard let connection = probe.withLists({ library.PQconnectStartParams($0, $1, 1) }) ?? nil else {
->>>>>>> theirs
             throw PostgresError(.disconnected, "not enough memory to connect")
         }
         defer { library.PQfinish(connection) }
