@@ -48,8 +48,6 @@ EXCEPTIONS = {
     ("Application/Service/ContainerSocket.swift", "_ = cubby_send_some"): "as sd_notify: the manager may be gone",
     ("ItemArchive/Journal/ArchiveLoader.swift", "try? file.commit"):
         "an index is a cache, which the next opening makes again",
-    ("SharedItems/Collection/SharedPersistence+LeftOut.swift", "try? changed.write"):
-        "a copy that lacks items says so again at the next damage",
     ("LineEditor/Terminal/TerminalMode.swift", "_ = cubby_write"): "a terminal that is gone needs no mode",
     ("Scripting/Host/HostFrontEnd.swift", "try? write"): "put: the stream counts the loss",
     ("Scripting/Host/HostFrontEnd.swift", "try? output.flush"): "the stream counts the loss",
