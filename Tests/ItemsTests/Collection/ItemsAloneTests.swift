@@ -9,7 +9,7 @@ struct ItemsAloneTests {
         let value: PropertyListValue = .dictionary(["a": .array([.integer(1), .string("b"), .null])])
         let fields: PropertyListFields = ["note": value, "day": .date(PropertyListDate(secondsSinceReferenceDate: 0))]
         #expect(fields["note"] == value && fields.count == 2)
-        let store = try ItemStore()
+        let store = ItemStore()
         let item = try store.createItem(ItemFields(name: "lamp", custom: fields))
         #expect(try item.value(forField: "note") == value)
         guard case .dictionary(let entries)? = try item.value(forField: "note") else { return }

@@ -84,7 +84,7 @@ struct LenientRelationTests {
     @Test("the other side is left out where it does not decode")
     func other() async throws {
         let found = try await lenient(Person.self).fetch(including: Person.films)
-        #expect(found.map { $0.id } == [1] && found.map { $1.map(\.id) } == [[1]])
+        #expect(found.map { $0.0.id } == [1] && found.map { $0.1.map(\.id) } == [[1]])
         #expect(Set(reports.take().map(\.itemKey)) == ["Person:2"])
         try await database.withStore { store in
             try store.item(forKey: "Film:1")?.setValue(.boolean(true), forField: "cast")
