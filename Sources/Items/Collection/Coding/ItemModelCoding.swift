@@ -14,8 +14,8 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         let value: @Sendable (_ id: String) -> PropertyListValue?
         /// Whether the key is a field as well, to be compared and sorted like others: a UUID is equal or not.
         let isField: Bool
-        /// Whether a value of the type is an id if it decodes, and has one text.
-        let isPlain: Bool
+        /// Whether a value in the field is an id of the type if it decodes, and has one text.
+        let isPlain: @Sendable (PropertyListValue) -> Bool
 
         init<ID: ItemIdentifier>(_ attribute: ItemAttribute<Model, ID>) {
             let property = attribute.property
@@ -23,12 +23,19 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
             text = { $0[keyPath: property].itemKey }
             value = { ID(itemKey: $0)?.fieldValue }
             isField = ID.self != UUID.self
-            isPlain = ID.self == String.self || ID.self is any FixedWidthInteger.Type
+            let (isText, isNumber) = (ID.self == String.self, ID.self is any FixedWidthInteger.Type)
+            isPlain = { value in
+                switch value {
+                case .string: isText
+                case .integer: isNumber
+                default: false
+                }
+            }
         }
 
         /// The key of a model whose id is a text for others.
         init<ID: LosslessStringConvertible & Sendable>(name: String, _ property: any KeyPath<Model, ID> & Sendable) {
-            (self.name, problem, isField, isPlain) = (name, nil, true, false)
+            (self.name, problem, isField, isPlain) = (name, nil, true, { _ in false })
             text = { $0[keyPath: property].description }
             value = { ID($0).map { .string($0.description) } }
         }
@@ -103,7 +110,7 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
     /// - Throws: ``ItemModelError``.
     func model(_ reader: ItemRowReader) throws(ItemModelError) -> Model {
         // Mostly the key is the kind and the id in the field, as a collection writes them.
-        let isPlain = key.map { $0.isPlain && reader.hasKey(ofKind: kind) } ?? true
+        let isPlain = key.map { reader.hasKey(ofKind: kind, where: $0.isPlain) } ?? true
         if !isPlain { try checkID(reader) }
         do {
             return try Model(from: ItemModelDecoder(source: .item(reader), codingPath: []))

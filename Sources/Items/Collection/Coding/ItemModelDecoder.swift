@@ -119,9 +119,9 @@ final class ItemRowReader {
     /// The id in the field of its property; nil for an item without.
     var storedID: PropertyListValue? { keyName.flatMap(field) }
 
-    /// Whether the item's key is a kind and the id in the field of its property.
-    func hasKey(ofKind kind: String) -> Bool {
-        guard keyIsField, let text = storedID.flatMap(ItemKind.text(of:)) else { return false }
+    /// Whether the item's key is a kind and the id in the field of its property, which satisfies a condition.
+    func hasKey(ofKind kind: String, where condition: (PropertyListValue) -> Bool) -> Bool {
+        guard keyIsField, let id = storedID, condition(id), let text = ItemKind.text(of: id) else { return false }
         return columns.withKey(row) { key in
             key.count == kind.utf8.count + 1 + text.utf8.count && key.starts(with: kind.utf8)
                 && key[kind.utf8.count] == UInt8(ascii: ":")
