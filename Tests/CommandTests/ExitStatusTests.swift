@@ -37,9 +37,7 @@ struct ExitStatusTests {
     static let failures = tables.count > 1 ? tables[1] : []
 
     private func ready(_ arguments: String...) throws -> PseudoTerminal {
-        let terminal = try PseudoTerminal(
-            program.path, arguments, environment: program.environment, directory: program.scratch.path, columns: 200,
-            rows: 50)
+        let terminal = try program.terminal(arguments, columns: 200, rows: 50, environment: [:])
         try terminal.expect("ready")
         return terminal
     }
@@ -146,18 +144,14 @@ struct ExitStatusTests {
             guard own == 0 else { return [] }
             let serving = "timer.after(0, function() error('no') end) timer.sleep(0.05) print('rea' .. 'dy') app:run()"
             return try [SIGTERM, SIGHUP].map { signal in
-                let host = try PseudoTerminal(
-                    program.path, options + ["-e", serving], environment: program.environment,
-                    directory: program.scratch.path)
+                let host = try program.terminal(options + ["-e", serving], columns: 80, rows: 24, environment: [:])
                 try host.expect("ready")
                 kill(host.pid, signal)
                 return try host.waitForExit()
             }
         case "the same, at a prompt":
             guard own == 0 else { return [] }
-            let prompt = try PseudoTerminal(
-                program.path, options, environment: program.environment, directory: program.scratch.path,
-                columns: 200, rows: 50)
+            let prompt = try program.terminal(options, columns: 200, rows: 50, environment: [:])
             try prompt.waitForPrompt()
             try prompt.enter("timer.after(0, function() error(\"bro\" .. \"ken\") end)", andExpect: "broken")
             try prompt.send(control: "d")

@@ -13,11 +13,13 @@ struct MemoryPressureTests {
         private let lock = NSLock()
         private let done = DispatchSemaphore(value: 0)
 
-        init(_ path: String, bytes: Int = 48 << 20) throws {
+        init(bytes: Int = 48 << 20) throws {
+            // Only what is on a disk can be let go, and the other folder for temporary files may be in memory.
+            let path = "/var/tmp/cubby-\(getpid())-pages"
             try Data(repeating: 7, count: bytes).write(to: URL(fileURLWithPath: path))
             let descriptor = open(path, O_RDWR)
             defer { close(descriptor) }
-            // Only what is on the disk can be let go.
+            unlink(path)
             fsync(descriptor)
             guard let mapped = mmap(nil, bytes, PROT_READ, MAP_SHARED, descriptor, 0), mapped != MAP_FAILED else {
                 throw TestFailure("mmap: \(errno)")
@@ -75,7 +77,7 @@ struct MemoryPressureTests {
             environment: environment, directory: program.scratch.path, columns: 120, rows: 40)
         try terminal.expect("ready")
         let before = try resident(terminal.pid)
-        let refaulter = try Refaulter(program.scratch.file("pages"))
+        let refaulter = try Refaulter()
         defer { refaulter.stop() }
         try terminal.expect("Received memory warning.")
         try terminal.expect("flushing 1 images out of the cache")

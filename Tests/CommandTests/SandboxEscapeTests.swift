@@ -1,3 +1,4 @@
+import Application
 import Foundation
 import TestSupport
 import Testing
@@ -80,6 +81,9 @@ struct SandboxEscapeTests {
         "os.execute('cat OUT/secret.txt')", "io.popen('cat OUT/secret.txt')", "io.tmpfile()", "debug.getregistry()",
     ]
 
+    /// The options that leave only this fence; both stand without any.
+    private func only(_ fence: String) -> [String] { fence == "both" ? [] : ["--only-\(fence)-fence"] }
+
     @Test("is refused, by each fence alone", arguments: ["path", "kernel"])
     func refused(fence: String) throws {
         let before = try program.scratch.contents(of: "outside")
@@ -95,9 +99,8 @@ struct SandboxEscapeTests {
             // An error in reading it is a refusal, too: a name that is gone is gone.
             script += "attempt(\(quoted(attempt)), function() return \(code) end)\n"
         }
-        let result = try run(
-            program.path, ["--only-\(fence)-fence", "--no-init", "run", "-"], input: script,
-            environment: program.environment, directory: program.scratch.path)
+        let result = try program(
+            only(fence) + ["--no-init", "run", "-"], input: script, directory: program.scratch.path)
         #expect(result.status == .exited(0), "\(result.stderr)")
         let lines = result.stdout.split(separator: "\n")
         #expect(lines.count == Self.attempts.count, "\(result.stdout)")
@@ -112,7 +115,81 @@ struct SandboxEscapeTests {
         #expect(try String(contentsOfFile: secret, encoding: .utf8) == "SECRET")
     }
 
+    @Test("another application's container is out of reach, with both fences and with each")
+    func otherContainer() throws {
+        let other = try Program()
+        _ = try other("-e", "items:createItem{ name = 'theirs' }")
+        for fence in ["both", "path", "kernel"] {
+            let result = try program(
+                only(fence) + ["-e", "print(fs.list('\(other.container)'), io.open('\(other.archive)'))"])
+            #expect(result.stdout.hasPrefix("nil\tnil\t"), "\(fence): \(result.stdout)")
+        }
+    }
+
+    @Test("programs that a script may start are held by the kernel's fence")
+    func programs() throws {
+        let result = try program(
+            "--allow-run", "-e",
+            "print(io.popen('cat \(secret) 2>&1; ln \(secret) \(program.container)/Documents/hard 2>&1; ln -s \(secret) \(program.container)/Documents/soft 2>&1'):read('a'))"
+        )
+        #expect(!result.stdout.contains("SECRET"))
+        #expect(
+            result.stdout.contains("Permission denied") || result.stdout.contains("cross-device"), "\(result.stdout)")
+    }
+
+    @Test(
+        "what a plain file may hold reaches nothing: preferences and restoration by way of a link",
+        arguments: ["Library/Preferences/cubby.plist", "Library/Application Support/restoration.plist"])
+    func links(part: String) throws {
+        let path = URL(fileURLWithPath: "\(program.container)/\(part)")
+        try FileManager.default.createDirectory(
+            at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+        let list = program.scratch.file("outside/list.plist")
+        try FileManager.default.createSymbolicLink(atPath: path.path, withDestinationPath: list)
+        let before = try Data(contentsOf: URL(fileURLWithPath: list))
+        for fence in ["both", "path", "kernel"] {
+            let result = try program(
+                only(fence) + ["-e", "print(defaults:get('k'), next(app.restoration)) app.restoration.k = 'changed'"])
+            #expect(result.status == .exited(65), "\(fence): \(result.stderr)")
+            #expect(result.stdout == "", "\(fence)")
+            #expect(result.stderr.contains(path.lastPathComponent) && result.stderr.contains(list), "\(fence)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: list)) == before, "\(fence)")
+        }
+    }
+
+    @Test("--require-sandbox closes the kernel's fence at the prompt, too; the banner says which stand")
+    func banner() throws {
+        let strict = try program.terminal("--require-sandbox")
+        try strict.expect("and Landlock ABI")
+        try strict.expect("> ")
+        try strict.enter("print((select(2, fs.read(\"/etc/passwd\"))).code)", andExpect: "13")
+        try strict.send(control: "d")
+        _ = try strict.waitForExit()
+        let free = try program.terminal()
+        try free.expect("sandbox: paths (")
+        try free.expect("> ")
+        try free.begin("return fs.read(\"\(secret)\")", andExpect: "Allow reading")
+        try free.sendLine("n")
+        try free.expect("--allow-read")
+        try free.send(control: "d")
+        _ = try free.waitForExit()
+    }
+
     private func quoted(_ text: String) -> String {
         "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+    }
+
+    @Test(
+        "the kernel holds the port, also of the host itself",
+        .enabled(if: (Landlock.abi ?? 0) >= 4, "needs Landlock ABI 4"))
+    func port() throws {
+        let server = try LoopbackServer { _, client in LoopbackServer.send("in", to: client) }
+        defer { server.stop() }
+        let target = "127.0.0.1:\(server.port)"
+        let code = "local r, err = http.get('http://\(target)/') print(r and r.body, err)"
+        let closed = try program("--only-kernel-fence", "-e", code)
+        #expect(closed.stdout.contains("the kernel's fence was closed without this port"), "\(closed)")
+        #expect(server.requests.isEmpty)
+        #expect(try program("--only-kernel-fence", "--allow-net", target, "-e", code).stdout == "in\tnil\n")
     }
 }

@@ -416,4 +416,11 @@ struct CommandLineTests {
             #expect(output.stderr == "")
         }
     }
+
+    @Test("no two options together leave none")
+    func oneFenceStays() throws {
+        let result = try program("--only-path-fence", "--only-kernel-fence", "-e", "print(1)")
+        #expect(result.status == .exited(64) && result.stdout.isEmpty)
+        #expect(result.stderr.contains("leave no fence"))
+    }
 }

@@ -30,7 +30,8 @@ struct MessageTests {
 
     @Test("on a terminal of any width messages are broken between words", arguments: [40, 80, 200] as [UInt16])
     func width(columns: UInt16) throws {
-        let file = try program.scratch.write("", to: "things.txt")
+        // A path is one word, which has to fit.
+        let file = try program.scratch.write("", to: "t")
         let prompt = try program.terminal(columns: columns)
         try prompt.expect("> ")
         // An entry, what ends its message, and the message.

@@ -52,19 +52,6 @@ struct NetworkCommandTests {
     }
 
     @Test(
-        "the kernel holds the port, also of the host itself",
-        .enabled(if: Self.kernelHoldsNetwork, "needs Landlock ABI 4"))
-    func kernel() throws {
-        let result = try program("--only-kernel-fence", "-e", code)
-        #expect(
-            result.stdout.contains("the kernel's fence was closed without this port"),
-            "\(result.stdout) \(result.stderr)")
-        #expect(server.requests.isEmpty)
-        #expect(try program("--only-kernel-fence", "--allow-net", target, "-e", code).stdout == "in\tnil\n")
-        server.stop()
-    }
-
-    @Test(
         "programs are under it, and one line a run says so when they fail",
         .enabled(if: Self.kernelHoldsNetwork, "needs Landlock ABI 4"))
     func programs() throws {

@@ -167,34 +167,4 @@ struct AttachPromptTests {
         }
         try expectAlive()
     }
-
-    @Test("Tab asks the host; files are those of this side; a busy host leaves the keys alone")
-    func completion() throws {
-        let prompt = try program.terminal("attach")
-        try prompt.expect("attached> ")
-        try prompt.sendLine("treasures = { goldenCup = 1 }")
-        try prompt.expect("attached> ")
-        try prompt.send("treasures.gol\t")
-        // What is on the screen already is not drawn again.
-        try prompt.expect("denCup")
-        try prompt.send(control: "c")
-        try prompt.expect("attached> ")
-        try Data("loaded = 'from this side'\n".utf8).write(to: URL(filePath: program.scratch.file("unique-script.lua")))
-        try prompt.send(":load \(program.scratch.path)/unique-\t")
-        try prompt.expect("unique-script.lua")
-        try prompt.send("\r")
-        try prompt.expect("attached> ")
-        try prompt.sendLine("loaded")
-        try prompt.expect("\"from this side\"")
-        try prompt.expect("attached> ")
-        let other = try program.terminal("attach", "-e", "print('bu' .. 'sy') while not rawget(_G, 'free') do end")
-        try other.expect("busy")
-        try prompt.send("treasures.gol\tx")
-        try prompt.expect("golx")
-        try other.send(control: "c")
-        _ = try other.waitForExit()
-        try prompt.send("\u{8}\t")
-        try prompt.expect("denCup")
-        try expectAlive()
-    }
 }

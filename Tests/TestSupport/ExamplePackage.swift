@@ -1,13 +1,12 @@
 import Foundation
-import TestSupport
 
 /// A folder of `examples/` that is a package of its own, built as its reader would build it.
-struct ExamplePackage {
+package struct ExamplePackage {
     private let folder: String
     private let configuration: String
 
     /// Whether the packages that take minutes are tried: `scripts/test --all`.
-    static var areAllTried: Bool { ProcessInfo.processInfo.environment["CUBBY_ALL"] != nil }
+    package static var areAllTried: Bool { ProcessInfo.processInfo.environment["CUBBY_ALL"] != nil }
 
     /// Builds a package.
     ///
@@ -15,7 +14,7 @@ struct ExamplePackage {
     ///   - name: the folder's name.
     ///   - isOptimized: whether it is built for use rather than for debugging.
     /// - Throws: what the compiler said, when it failed or warned.
-    init(_ name: String, isOptimized: Bool = false) throws {
+    package init(_ name: String, isOptimized: Bool = false) throws {
         folder = "\(Project.root)/examples/\(name)"
         configuration = isOptimized ? "release" : "debug"
         let build = try run(
@@ -30,5 +29,5 @@ struct ExamplePackage {
     }
 
     /// The path of its program.
-    func program(_ name: String) -> String { "\(folder)/.build/\(configuration)/\(name)" }
+    package func program(_ name: String) -> String { "\(folder)/.build/\(configuration)/\(name)" }
 }
