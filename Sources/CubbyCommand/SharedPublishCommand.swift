@@ -62,7 +62,7 @@ struct SharedPublishCommand: ParsableCommand {
         }
         if damaged.isEmpty { return }
         for key in damaged {
-            CommandFailure.say(VisibleText.line("the item \(key) has no row: its record is damaged on the server"))
+            CommandFailure.say(VisibleText.line("the item \(key) gets no row: its record is damaged on the server"))
         }
         throw ExitCode(ExitStatus.badData.rawValue)
     }

@@ -159,9 +159,9 @@ extension SharedPersistence {
         if waiting.isEmpty { return revision }
         let batch = QueuedBatch(Array(waiting), before: queue.waiting.dropFirst(waiting.count), in: places, columns)
         let encoded = try batch.encoded()
+        let (connection, collection) = try server.reached()
         var rows: [PublishedCommit?] = []
         for commit in encoded { rows.append(try publishedRows(of: commit)) }
-        let (connection, collection) = try server.reached()
         let all = try server.askingAsPublished { () throws(PostgresError) in
             var commands: [(sql: String, parameters: [PostgresValue])] = []
             for (index, commit) in batch.commits.enumerated() {

@@ -11,7 +11,7 @@ package struct SharedPublication: Sendable, Hashable {
     package let columns: [PublishedColumn]
     /// The items that the table has.
     package let items: Int
-    /// The keys of items whose records are damaged on the server: hosts do not have them, either.
+    /// The keys of items whose records are damaged on the server: they got no rows.
     package let damaged: [String]
 
     /// The items that are written at once: hosts' commits wait meanwhile, for some milliseconds.
