@@ -11,7 +11,7 @@ import Testing
 struct LenientRelationTests {
     struct Person: ItemModel, Equatable {
         var id: Int
-        var name: String
+        var title: String
         static let films = hasMany(Film.director)
     }
 
@@ -19,6 +19,7 @@ struct LenientRelationTests {
         var id: Int
         var director: Person.ID?
         var cast: [Person.ID] = []
+        var title = ""
         static let id: ItemAttribute<Film, Int> = .init(\.id)
         static let director = belongsTo(Person.self, \.director)
         static let cast = manyToMany(Person.self, \.cast)
@@ -52,7 +53,7 @@ struct LenientRelationTests {
     init() async throws {
         database = try ItemDatabase()
         try await database.collection(of: Person.self).insert(contentsOf: [
-            Person(id: 1, name: "Ann"), Person(id: 2, name: "Bob"),
+            Person(id: 1, title: "Ann"), Person(id: 2, title: "Bob"),
         ])
         try await database.collection(of: Film.self).insert(contentsOf: [
             Film(id: 1, director: 1, cast: [1, 2]), Film(id: 2, director: 2, cast: [2]), Film(id: 3, director: 2),
@@ -61,8 +62,8 @@ struct LenientRelationTests {
             Screening(id: 1, film: 1), Screening(id: 2, film: 3), Screening(id: 3, film: 2),
         ])
         try await database.withStore { store in
-            try store.item(forKey: "Person:2")?.setValue(.integer(5), forField: "name")
-            try store.item(forKey: "Film:3")?.setValue(.boolean(true), forField: "cast")
+            try store.item(forKey: "Person:2")?.setValue(.integer(5), forField: "title")
+            try store.item(forKey: "Film:3")?.setValue(.boolean(true), forField: "title")
         }
     }
 
@@ -84,10 +85,10 @@ struct LenientRelationTests {
     @Test("the other side is left out where it does not decode")
     func other() async throws {
         let found = try await lenient(Person.self).fetch(including: Person.films)
-        #expect(found.map { $0.0.id } == [1] && found.map { $0.1.map(\.id) } == [[1]])
+        #expect(found.map { $0.0.id } == [1] && found.map { $1.map(\.id) } == [[1]])
         #expect(Set(reports.take().map(\.itemKey)) == ["Person:2"])
         try await database.withStore { store in
-            try store.item(forKey: "Film:1")?.setValue(.boolean(true), forField: "cast")
+            try store.item(forKey: "Film:1")?.setValue(.boolean(true), forField: "title")
         }
         #expect(try await lenient(Person.self).fetch(including: Person.films).map { $1.count } == [0])
         #expect(Set(reports.take().map(\.itemKey)) == ["Person:2", "Film:1"])
@@ -112,6 +113,30 @@ struct LenientRelationTests {
             ).map { $0.0.id } == [3])
         await #expect(throws: StoreError.self) {
             try await database.collection(of: Screening.self).fetch(including: Screening.film)
+        }
+    }
+
+    @Test("a reference to nothing, as another host may bring it, is reported with the model that has it")
+    func dangling() async throws {
+        try await database.withStore { store in
+            try store.apply([
+                .update("Film:1", "director", to: .integer(98)),
+                .update("Film:1", "cast", to: .array([.integer(99), .integer(1)])),
+                .update("Screening:1", "film", to: .integer(97)),
+            ])
+        }
+        let found = try await lenient(Film.self).fetch(including: Film.director, Film.cast, where: Film.id == 1)
+        #expect(found.count == 1 && found[0].1 == nil && found[0].2.map(\.id) == [1])
+        #expect(
+            reports.take().map(\.description) == [
+                "item Film:1, field director: director is the id 98 in the Film 1, and there is no such Person",
+                "item Film:1, field cast: cast is the id 99 in the Film 1, and there is no such Person",
+            ])
+        let screenings = try await lenient(Screening.self).fetch(including: Screening.film, where: Screening.id == 1)
+        #expect(screenings.isEmpty)
+        #expect(reports.take().map(\.itemKey) == ["Screening:1"])
+        await #expect(throws: StoreError.self) {
+            try await database.collection(of: Film.self).fetch(including: Film.cast, where: Film.id == 1)
         }
     }
 
