@@ -22,7 +22,10 @@ import Testing
     ]
 
     // CSV
-    static let csv: [Any.Type] = [CSVError.self, CSVOptions.self, CSVReader.self, CSVRow.self, CSVWriter.self]
+    static let csv: [Any.Type] = [
+        CSVError.self, CSVOptions.self, CSVPushReader.self, CSVReader.self, CSVRow.self,
+        CSVRowSequence<AsyncStream<UInt8>>.self, CSVWriter.self,
+    ]
 
     // Files
     static let files: [Any.Type] = [
@@ -66,8 +69,10 @@ import Testing
         LuaMismatch.self, (any LuaObject).self, LuaModule.self, LuaNothing.self,
         LuaEither<Int, Int>.self, LuaOption<Probe>.self, LuaOptionList<Probe>.self,
         (any LuaOptions).self,
-        LuaOperatorDeclaration.self, LuaParameter.self, LuaPropertyDeclaration.self, (any LuaRepresentable).self,
-        LuaResults.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self, LuaThread.self,
+        LuaOperatorDeclaration.self, LuaOutputStream.self, LuaParameter.self, LuaPropertyDeclaration.self,
+        (any LuaRepresentable).self,
+        LuaResults.self, LuaScope.self, LuaState.self, LuaString.self, LuaTable.self, LuaTableEntry.self,
+        LuaThread.self,
         LuaType.self, LuaUsage.self, LuaUserdata.self, LuaValue.self, LuaVariadic<Int>.self,
         LuaMethod<Probe>.self, LuaOperator<Probe>.self, LuaProperty<Probe>.self,
         LuaStatic<Probe>.self,

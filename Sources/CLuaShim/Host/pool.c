@@ -4,40 +4,9 @@
  * A slab holds blocks of one size. It is aligned to its own size, so that a block's address determines its slab. It
  * counts its blocks in use: an empty slab is reused for another size or freed, so that memory freed by a script is not
  * held for a size no longer needed. Lua passes a block's size with each call. */
-#define _GNU_SOURCE
 #include "pool.h"
 
-#include <sys/mman.h>
-
-enum { HEADER = 64, RETAINED = 16, MAPPED = 16 };
-
-/* Slabs are parts of mappings: malloc has its header before an aligned block, on a page that nothing else uses, and a state
- * needs a slab for each size. Pages that no block is in take no memory. */
-static clua_slab *map_slab(clua_pool *pool) {
-    if (!pool->mappedCount) {
-        char *low = mmap(NULL, (MAPPED + 1) * CLUA_POOL_SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (low == MAP_FAILED) return NULL;
-        size_t before = -(uintptr_t)low & (CLUA_POOL_SLAB - 1);
-        if (before) munmap(low, before);
-        munmap(low + before + MAPPED * CLUA_POOL_SLAB, CLUA_POOL_SLAB - before);
-        pool->mapped = low + before;
-        pool->mappedCount = MAPPED;
-    }
-    return (clua_slab *)(pool->mapped + --pool->mappedCount * CLUA_POOL_SLAB);
-}
-
-static void retain_slab(clua_pool *pool, clua_slab *slab) {
-    slab->next = pool->empty;
-    pool->empty = slab;
-    pool->emptyCount++;
-}
-
-/* The system refuses to divide a mapping if the process has very many: the slab's pages are given back then. */
-static void free_slab(clua_pool *pool, clua_slab *slab) {
-    if (munmap(slab, CLUA_POOL_SLAB) == 0) return;
-    madvise(slab, CLUA_POOL_SLAB, MADV_DONTNEED);
-    retain_slab(pool, slab);
-}
+enum { HEADER = 64, RETAINED = 16 };
 
 static void list(clua_pool *pool, clua_slab *slab) {
     clua_slab **first = &pool->slabs[clua_pool_class(slab->size)];
@@ -60,7 +29,7 @@ static clua_slab *make_slab(clua_pool *pool, unsigned class) {
     if (slab) {
         pool->empty = slab->next;
         pool->emptyCount--;
-    } else if (!(slab = map_slab(pool))) {
+    } else if (!(slab = aligned_alloc(CLUA_POOL_SLAB, CLUA_POOL_SLAB))) {
         return NULL;
     }
     slab->size = (class + 1) * CLUA_POOL_GRAIN;
@@ -96,8 +65,13 @@ void clua_pool_give(clua_pool *pool, void *block) {
     /* Keeps the only slab with room for a size: the next block is probably allocated soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
     unlist(pool, slab);
-    if (pool->emptyCount >= RETAINED) free_slab(pool, slab);
-    else retain_slab(pool, slab);
+    if (pool->emptyCount == RETAINED) {
+        free(slab);
+        return;
+    }
+    slab->next = pool->empty;
+    pool->empty = slab;
+    pool->emptyCount++;
 }
 
 void *clua_pool_resize(clua_pool *pool, void *block, size_t old, size_t size) {
@@ -117,11 +91,10 @@ void clua_pool_close(clua_pool *pool) {
     for (unsigned i = 0; i < CLUA_POOL_CLASSES; i++)
         for (clua_slab *slab = pool->slabs[i], *next; slab; slab = next) {
             next = slab->next;
-            munmap(slab, CLUA_POOL_SLAB);
+            free(slab);
         }
     for (clua_slab *slab = pool->empty, *next; slab; slab = next) {
         next = slab->next;
-        munmap(slab, CLUA_POOL_SLAB);
+        free(slab);
     }
-    if (pool->mappedCount) munmap(pool->mapped, pool->mappedCount * CLUA_POOL_SLAB);
 }

@@ -25,8 +25,6 @@ typedef struct {
     clua_slab *slabs[CLUA_POOL_CLASSES]; /* by size, those with room */
     clua_slab *empty;
     unsigned emptyCount;
-    char *mapped; /* the first of the slabs that are mapped and have not been used */
-    unsigned mappedCount;
 } clua_pool;
 
 /* Resizes a block and keeps its content, or allocates one for NULL. Without memory it returns NULL and changes nothing.

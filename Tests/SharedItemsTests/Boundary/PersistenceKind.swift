@@ -104,13 +104,15 @@ private struct SharedPlace: PersistencePlace {
         SharedPersistence(address, hostName: "host", isReadOnly: isReadOnly, folder: cache?.path)
     }
 
-    /// The place of the next commit in the log is taken, so that the server refuses it.
+    /// The server refuses the collection's commits.
     func setFailing(_ fails: Bool) throws {
-        try owner.run(
-            fails
-                ? "insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record) "
-                    + "select id, head + 1, 0, gen_random_uuid(), gen_random_uuid(), '', '{}', '' from cubby.collection where name = $1"
-                : "delete from cubby.log l using cubby.collection c where c.name = $1 and l.collection = c.id "
-                    + "and l.revision > c.head", [.text(address.collection)])
+        let number = try owner.run("select id::text from cubby.collection where name = $1", [.text(address.collection)])
+            .text(0, 0)
+        guard fails else { return try owner.runScript("drop trigger refuse_\(number) on cubby.log") }
+        try owner.runScript(
+            "create or replace function public.refuse_\(number)() returns trigger language plpgsql as "
+                + "$$ begin raise exception 'no room' using errcode = 'unique_violation'; end $$; "
+                + "create trigger refuse_\(number) before insert on cubby.log for each row "
+                + "when (new.collection = \(number)) execute function public.refuse_\(number)()")
     }
 }
