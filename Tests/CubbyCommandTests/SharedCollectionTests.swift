@@ -80,7 +80,8 @@ final class SharedCollectionTests {
         }
         try expectRows(
             "count(*) = 2 and bool_or(key = 'v' and name = 'Urn' and paid = 12.50 and fields->>'name' = 'Urn')")
-        let undoing = "items:transaction(function() items:item('v'):remove() end) items:undo() items[2]:remove()"
+        let undoing =
+            "items:transaction(function() items:removeItem(items:item('v')) end) items:undo() items:removeItem(items[2])"
         #expect(try host("laptop", undoing).status == .exited(0))
         try expectRows("count(*) = 1 and bool_and(name = 'Urn')")
         #expect(
