@@ -158,6 +158,36 @@ def links(program, root, seconds, count, fault):
         print(f"links: 21 MB at 1 MB/s: down {down:.0f} s, up in one commit {up:.0f} s")
         faults += fault(f"after 21 MB down the host has {found}") if found != "1048576\ttrue" else 0
         faults += fault(f"of 20 items {there} came up") if there != "20" else 0
+        faults += narrow(server, collection, ask, fault)
     finally:
         server.stop()
     return faults
+
+
+def narrow(server, collection, ask, fault):
+    """A host at 1 Mbit/s, half a second away: it starts, commits, sends 2 MB in one commit, and comes back from an absence."""
+    url, name = collection("items:transaction(function() for n = 1, 5000 do items:createItem{ itemKey = 'k' .. n, name = 'item ' .. n } end end)")
+    times = []
+    with Link(5441, 250, 125_000) as link:
+        far = link.url(name)
+        for code in (
+            "print(#items)",
+            "for n = 1, 5 do items:item('k' .. n).name = 'far ' .. n assert(items:synchronize()) end print(#items)",
+            "items:item('k1').notes = string.rep('0123456789abcdef', 131072) assert(items:synchronize()) print(#items)",
+        ):
+            begin = time.time()
+            found = ask("narrow", far, code)
+            times.append(time.time() - begin)
+            if found != "5000":
+                return fault(f"at 1 Mbit/s a host has {found}")
+        server.stop()
+        ask("narrow", far, "for n = 1, 100 do items:item('k' .. n).room = 'away' timer.sleep(0) end")
+        server.start()
+        begin = time.time()
+        ask("narrow", far, "while not items.isConnected do timer.sleep(0.05) end timer.sleep(0)")
+        times.append(time.time() - begin)
+    away = ask("judge", url, "print(items:query('room == \"away\"'):count(), #items:item('k1').notes)")
+    first, few, large, back = times
+    print(f"links: 1 Mbit/s and 500 ms to the server and back: a first start with 5,000 items {first:.0f} s, five commits with a "
+          f"start {few:.0f} s, 2 MB in one commit {large:.0f} s, a queue of 100 commits {back:.0f} s")
+    return fault(f"after that another host has {away}") if away != "100\t2097152" else 0
