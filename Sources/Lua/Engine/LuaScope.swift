@@ -43,7 +43,7 @@ public struct LuaScope: Sendable {
     /// - Parameters:
     ///   - name: the name, in the place of an earlier one.
     ///   - parameters: the names of the parameters, for errors.
-    ///   - body: called in a separate task, as by ``LuaEngine/register(_:_:doc:example:calling:)``.
+    ///   - body: called in a separate task, as by `register` of ``LuaEngine``.
     public mutating func register<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ parameters: [String] = [],
         calling body: @escaping @Sendable (repeat each Argument) async throws -> Result
