@@ -1,11 +1,11 @@
-/// The rows of comma-separated values whose bytes come asynchronously: ``csvRows(options:)`` of a sequence of bytes, or of
+/// The rows of comma-separated values whose bytes come asynchronously: `csvRows(options:)` of a sequence of bytes, or of
 /// pieces of them.
 ///
 /// ```swift
 /// for try await row in FileHandle.standardInput.bytes.csvRows() { print(row.string(0) ?? "") }
 /// ```
 ///
-/// A row comes as soon as its line end has. The first row is the header, which the rows are without: ``Iterator/header()``
+/// A row comes as soon as its line end has. The first row is the header, which the rows are without: ``Iterator/header(isolation:)``
 /// has it, and with the options' `hasHeader: false` it is a row like the others. Errors are those of ``CSVReader``, after
 /// the rows in front of them, and those of the bytes. Memory: one row and one piece. Time: linear.
 public struct CSVRowSequence<Bytes: AsyncSequence>: AsyncSequence {
