@@ -20,6 +20,8 @@ public final class CSVReader {
     @exclusivity(unchecked) public private(set) var line = 1
 
     let options: CSVOptions
+    /// No shorter row is longer than a limit.
+    private let lengthLimit: Int
     private let recovers: Bool
     private let skipsBlanks: Bool
     private let takesBareCells: Bool
@@ -52,6 +54,7 @@ public final class CSVReader {
     public init(options: CSVOptions = CSVOptions(), source: @escaping Source) throws(CSVError) {
         try options.check()
         self.options = options
+        lengthLimit = min(options.cellLimit, options.rowLimit)
         (recovers, skipsBlanks, hasComments) = (options.recovers, options.skipsBlanks, !options.comment.isEmpty)
         // Zeros are looked for in cells: none may be between them.
         takesBareCells = !options.skipsBlanks && options.delimiter != 0
@@ -142,7 +145,13 @@ public final class CSVReader {
 
     // MARK: - One row
 
-    private func readRow(into row: inout CSVRow) throws(CSVError) -> Bool { try advance(into: &row) == .row }
+    private func readRow(into row: inout CSVRow) throws(CSVError) -> Bool {
+        do throws(CSVError) { return try advance(into: &row) == .row } catch {
+            // What follows a malformed row is another one.
+            if place.isInRow { place = .between }
+            throw error
+        }
+    }
 
     /// Reads on until a row is complete, the text is over, or there are no bytes: then the row is given again with the next
     /// ones, as it is.
@@ -229,6 +238,8 @@ public final class CSVReader {
         failure(.rowTooLong, "a row of more than \(options.columnLimit) cells")
     }
 
+    private var tooManyBytes: CSVError { failure(.rowTooLong, "a row of more than \(options.rowLimit) bytes") }
+
     /// Reads the cells without quotes that end in the buffer, and their ends: nearly all cells, at once. A table of 19
     /// columns takes half of the time that it takes cell by cell. True at the end of the row.
     private func readBareCells(into row: inout CSVRow) throws(CSVError) -> Bool {
@@ -237,9 +248,10 @@ public final class CSVReader {
         let (count, end) = row.appendBare(rest, delimiter: options.delimiter, cellLimit: options.cellLimit)
         guard let end else { return false }
         position += count
-        if row.count > options.columnLimit { throw tooManyCells }
-        if row.length > options.rowLimit {
-            throw failure(.rowTooLong, "a row of more than \(options.rowLimit) bytes")
+        if row.count > options.columnLimit || row.length > options.rowLimit {
+            // The limit that cell by cell is met first.
+            let first = (0..<min(row.count, options.columnLimit + 1)).reduce(0) { $0 + row[$1].count }
+            throw first > options.rowLimit ? tooManyBytes : tooManyCells
         }
         return endsRow(end)
     }
@@ -257,7 +269,7 @@ public final class CSVReader {
             try take(start..<index, into: &row)
             if index < end {
                 position += 1
-                return endsRow(chunk[index])
+                return try endsCell(chunk[index], row.count)
             }
         }
         return isWaiting ? nil : true
@@ -315,7 +327,13 @@ public final class CSVReader {
             throw failure(.textAfterQuote, "text after a closing quote; in a quoted cell write a quote as two quotes")
         }
         position += 1
-        return endsRow(next)
+        return try endsCell(next, row.count)
+    }
+
+    /// Ends a cell behind so many others, by the byte after it. True at the end of the row.
+    private func endsCell(_ byte: UInt8, _ count: Int) throws(CSVError) -> Bool {
+        if count >= options.columnLimit { throw tooManyCells }
+        return endsRow(byte)
     }
 
     /// Handles the byte after a cell. True at the end of the row.
@@ -328,16 +346,14 @@ public final class CSVReader {
 
     private func take(_ range: Range<Int>, into row: inout CSVRow) throws(CSVError) {
         row.append(UnsafeBufferPointer(start: chunk + range.lowerBound, count: range.count))
-        if row.length > options.cellLimit { try checkLength(of: row) }
+        if row.length > lengthLimit { try checkLength(of: row) }
     }
 
     private func checkLength(of row: CSVRow) throws(CSVError) {
-        if row.openCellLength > options.cellLimit {
-            throw failure(.cellTooLong, "a cell of more than \(options.cellLimit) bytes")
-        }
-        if row.length > options.rowLimit {
-            throw failure(.rowTooLong, "a row of more than \(options.rowLimit) bytes")
-        }
+        let (cell, all) = (row.openCellLength - options.cellLimit, row.length - options.rowLimit)
+        guard max(cell, all) > 0 else { return }
+        // The limit that byte by byte is met first, however many bytes were taken at once.
+        throw cell >= all ? failure(.cellTooLong, "a cell of more than \(options.cellLimit) bytes") : tooManyBytes
     }
 
     private func failure(_ code: CSVError.Code, _ what: String) -> CSVError {

@@ -204,6 +204,29 @@ public struct LuaArgument: ExpressibleByStringInterpolation, Sendable {
         default: type
         }
     }
+
+    /// What a Swift type would have to take for the words or the signature; nil if it does, or takes any value.
+    func contradiction(of type: LuaType) -> String? {
+        switch self.type {
+        case .callback where !type.takes(functions: true): "a function"
+        case .choice where !type.takes(functions: false): "a text"
+        default: nil
+        }
+    }
+}
+
+extension LuaType {
+    /// Whether functions are values of the type, or else texts.
+    fileprivate func takes(functions: Bool) -> Bool {
+        switch self {
+        case .any: true
+        case .function, .callback: functions
+        case .string, .text, .choice: !functions
+        case .optional(let type), .variadic(let type): type.takes(functions: functions)
+        case .union(let types): types.contains { $0.takes(functions: functions) }
+        default: false
+        }
+    }
 }
 
 /// The names of a function's arguments, in order, with or without documentation: `["from", "to"]`, or

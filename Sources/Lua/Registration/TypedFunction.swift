@@ -129,6 +129,11 @@ enum TypedArguments {
             let position = parameters.count
             let (name, argument) =
                 position < arguments.all.count ? arguments.all[position] : ("argument\(position + 1)", "")
+            let contradiction = argument.contradiction(of: type.luaType)
+            precondition(
+                contradiction == nil,
+                "the argument \(name) is declared as \(contradiction ?? ""), and its closure takes \(type.luaType.name)"
+            )
             parameters.append(LuaParameter(name, argument.refine(type.luaType), argument.documentation))
         }
         return parameters

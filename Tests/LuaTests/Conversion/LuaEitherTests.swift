@@ -45,9 +45,10 @@ import Testing
         module.function("paint", ["color": .choice(["red", "blue"], "which")], doc: "Paints.") { (color: String?) in
             color
         }
-        module.function("each", ["visit": .callback("(item: Item)", "what is called")], doc: "Visits.") {
-            (visit: LuaFunction?, plain: Int) in plain
-        }
+        module.function(
+            "each", ["visit": .callback("(item: Item)", "what is called"), "plain": "what is given back"],
+            doc: "Visits."
+        ) { (visit: LuaFunction?, plain: Int) in plain }
         #expect(try show("m.paint('red'), m.paint()") == #""red" nil"#)
         #expect(
             message("m.paint('rde')")?.hasSuffix("(\"red\" or \"blue\" expected, got \"rde\"; did you mean 'red'?)")

@@ -71,6 +71,22 @@ struct ContradictionTests {
             })
     }
 
+    @Test("words of a number, and the signature of a text")
+    func kinds() async throws {
+        Self.expect(
+            "the argument n is declared as a text, and its closure takes integer",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", ["n": .choice(["a"], "")]) { (n: Int) in n }
+            })
+        Self.expect(
+            "the argument n is declared as a function, and its closure takes string or nil",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", ["n": .callback("()", "")]) { (n: String?) in n }
+            })
+    }
+
     /// A class with one wrong member.
     private final class Thing: LuaObject, @unchecked Sendable {
         enum Wrong: Int { case method, results, waiting, function, functionResults, binary, unary, call, none }
