@@ -91,12 +91,15 @@ struct LuaScopeTests {
         }
         #expect(released == nil)
         let uses = [
-            "return kept.total", "kept.total = 1", "kept:add(1)", "add(kept, 1)", "order:take(kept)", "return total()",
-            "kept()",
+            "return kept.total", "kept.total = 1", "kept:add(1)", "return total()", "kept()",
         ]
         for use in uses {
             let error = await #expect(throws: LuaError.self) { try await engine.run(use, scope: scope(Order())) }
             #expect(error?.message.hasSuffix("'order' was given to a run that has ended") == true, "\(use)")
+        }
+        // As an argument it is an object of no class.
+        for use in ["add(kept, 1)", "order:take(kept)"] {
+            await #expect(throws: LuaError.self, "\(use)") { try await engine.run(use, scope: scope(Order())) }
         }
         for (function, name) in [("asked", "rate"), ("waited", "later")] {
             let error = await #expect(throws: LuaError.self) { try await engine.run("\(function)(1)") }

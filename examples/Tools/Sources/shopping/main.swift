@@ -34,8 +34,7 @@ let history = try? JSONDecoder().decode([String].self, from: Data(contentsOf: fi
 let size = { TerminalSize(descriptor: output) ?? TerminalSize(columns: 80, rows: 24) }
 let editor = TerminalLineEditor(
     renderer: TerminalRenderer(columns: size().columns, rows: size().rows, palette: .standard),
-    services: services,
-    history: EditorHistory(history ?? []))
+    services: services, history: EditorHistory(history ?? []))
 
 /// The next bytes; none if the wait is over or the window has another size, nil at the end.
 func nextBytes(for milliseconds: Int32, of input: Int32) -> [UInt8]? {
@@ -57,8 +56,7 @@ session: while true {
     switch outcomes.removeFirst() {
     case .write(let bytes): write(output, bytes, bytes.count)
     case .submitted(let line):
-        outcomes.append(.write(Array("\(answer(line))\r\n".utf8)))
-        outcomes += editor.begin(prompt: "> ")
+        outcomes += [.write(Array("\(answer(line))\r\n".utf8))] + editor.begin(prompt: "> ")
     case .suspend:
         terminal?.leave()
         raise(SIGTSTP)
