@@ -221,6 +221,7 @@ enum ThreadHandover {
 /// A thread's wait for another one that will probably answer within microseconds: to sleep and be woken takes both longer.
 ///
 /// It takes no more than 20 µs of a processor, and after a wait in vain the next ones are left out, twice as many each time.
+/// Where a processor is free, a short run takes half of the time with it.
 final class Patience: Sendable {
     private static let limit: Int64 = 20_000
     private static let mostSkipped = 256
