@@ -87,7 +87,7 @@ struct LuaScopeTests {
                 kept, add, asked, waited = order, order.add, rate, later
                 function total() return order.total end
                 \(ending)
-                """, timeLimit: ending.hasPrefix("while") ? .milliseconds(20) : nil, scope: scope(order))
+                """, timeLimit: ending.hasPrefix("while") ? .seconds(2) : nil, scope: scope(order))
         }
         #expect(released == nil)
         let uses = [
