@@ -94,7 +94,7 @@ struct FileWatchTests {
     @Test("of an atomic write the final name is told, not the temporary one, whatever that is")
     func atomicWrite() throws {
         try put("there", "inbox/old")
-        let watched = try Watched(inbox, fence: fence) { $0.delay = 0.05 }
+        let watched = try Watched(inbox, fence: fence) { $0.delay = 0.5 }
         for temporary in [".new.tmp", "plain-name", "new~", "#new#", "new.part"] {
             try put("1", "inbox/\(temporary)")
             try move("inbox/\(temporary)", "inbox/new-\(temporary.utf8.count)")
