@@ -72,11 +72,12 @@ class LuaNativeFunction {
         }
     }
 
-    /// The error for a receiver of another class.
-    final func refuseReceiver(_ className: String) -> LuaError {
-        LuaError(
-            .argument, "\(className):\(declaration.name) is a method: call it with a colon, on \(className.withArticle)"
-        )
+    /// The error for a receiver of another class, or one that was taken back.
+    final func refuseReceiver(_ className: String, _ L: OpaquePointer) -> LuaError {
+        let message =
+            clua_revocation(L, 1).map { String(cString: $0) }
+            ?? "\(className):\(declaration.name) is a method: call it with a colon, on \(className.withArticle)"
+        return LuaError(.argument, message)
     }
 
     @inline(__always)
@@ -165,10 +166,7 @@ final class LuaNativeMethod<T: AnyObject>: LuaNativeFunction {
     }
 
     override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
-        guard let object else {
-            if let message = clua_revocation(L, 1) { throw LuaError(.argument, String(cString: message)) }
-            throw refuseReceiver(className)
-        }
+        guard let object else { throw refuseReceiver(className, L) }
         let call = LuaCall(L: L, base: 2)
         try check(call)
         do {
@@ -194,7 +192,7 @@ final class LuaValueMethod<T>: LuaNativeFunction {
     }
 
     override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
-        guard let object else { throw refuseReceiver(className) }
+        guard let object else { throw refuseReceiver(className, L) }
         let call = LuaCall(L: L, base: 2)
         try check(call)
         do { return try method(decode(object), call) } catch { throw explain(error) }
