@@ -88,7 +88,8 @@ public struct CSVRowSequence<Bytes: AsyncSequence>: AsyncSequence {
     }
 }
 
-// Unchecked for the closure, one of the two below, which captures nothing.
+// Guard: the closure is one of the two below, and captures the type of the elements alone, which the compiler does not take
+// for Sendable.
 extension CSVRowSequence: @unchecked Sendable where Bytes: Sendable {}
 
 @available(*, unavailable) extension CSVRowSequence.Iterator: Sendable {}

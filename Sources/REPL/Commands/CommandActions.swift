@@ -29,7 +29,7 @@ extension PromptSession {
 
     /// The function or method that has the name of a command that is not there, such as `items:import`.
     private func function(named name: String) -> String? {
-        let names = host.helpIndex.map { String($0.name.prefix { $0 != "(" }) }
+        let names = host.helpIndex.filter { $0.name.contains("(") }.map { String($0.name.prefix { $0 != "(" }) }
         return ["items:\(name)", name].first(where: names.contains)
             ?? names.first { $0.hasSuffix(".\(name)") || $0.hasSuffix(":\(name)") }
     }

@@ -246,6 +246,7 @@ struct PromptRowsTests {
             [
                 .enter(":hooksx"), .see("unknown command ':hooksx'"), .see("did you mean 'hooks'?"),
                 .enter(":import x.csv"), .see("and items:import is a function of Lua"),
+                .enter(":valueInDollars"), .see("unknown command ':valueInDollars'; :help lists them\n"),
             ]),
         PromptRow("29 :help lists the commands", [.enter(":help"), .see(":tutorial"), .see(":quit")]),
         PromptRow(
