@@ -34,6 +34,7 @@ clua_host *clua_open(const clua_callbacks *callbacks, void *owner, size_t limit)
     host->owner = owner;
     host->limit = limit;
     clua_set_calm(host);
+    clua_open_accounts(host);
     host->finalizerHint = "";
     host->hook = clua_hook;
     host->debugger.calls = &clua_debugger_functions;
@@ -58,7 +59,7 @@ void clua_close(clua_host *host) {
     clua_close_timer(host->timer);
     lua_close(host->main); /* every handle's __gc runs now */
     clua_close_releases(host);
-    clua_pool_close(&host->pool);
+    clua_close_accounts(host);
     clua_close_debugger(&host->debugger);
     free(host->places);
     free(host->freeSlots);

@@ -31,12 +31,15 @@ static void watch_limit(clua_host *host) {
 /* Whether a growth exceeds the limit. Never in a finalizer: Lua calls it once, and if its stack could not grow, it
  * would be lost together with its Swift object. While a finalizer runs, and only then, the collector refuses requests
  * by -1. */
-static int is_denied(clua_host *host, size_t old, size_t nsize) {
+static int is_denied(clua_host *host, const clua_account *account, size_t old, size_t nsize) {
     host->allocations++;
     int fails = host->failAt && host->allocations >= host->failAt &&
                 (!host->failures || host->allocations - host->failAt < host->failures);
-    int exceeds = host->limit && host->used - old + nsize > host->limit;
-    return (fails || exceeds) && lua_gc(host->main, LUA_GCCOUNT) != -1;
+    fails |= !clua_fits(host->limit, host->used - old, nsize);
+    if (!fails && clua_fits(account->limit, clua_account_used(account) - old, nsize)) return 0;
+    if (lua_gc(host->main, LUA_GCCOUNT) == -1) return 0;
+    host->deniedLimit = fails ? 0 : account->limit;
+    return 1;
 }
 
 static void count_used(clua_host *host, size_t more) {
@@ -45,17 +48,20 @@ static void count_used(clua_host *host, size_t more) {
     if (host->limit) watch_limit(host);
 }
 
-/* Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
+/* A block that is resized keeps its owner, whose limit is in force. Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
  * catches the error. Otherwise the excess is recorded as debt, and the VM's own next allocation fails. */
 __attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
-    if (nsize > old && host->enforce && is_denied(host, old, nsize)) return NULL;
-    void *result = clua_pool_resize(&host->pool, block, old, nsize);
+    clua_account *account = block ? clua_pool_owner(&host->account, block, old) : host->charged;
+    if (nsize > old && host->enforce && is_denied(host, account, old, nsize)) return NULL;
+    void *result = clua_pool_resize(account, block, old, nsize);
     if (!result) {
+        host->deniedLimit = 0;
         if (nsize > old && host->enforce) return NULL; /* shrinking never fails */
         fputs("cubby: out of memory\n", stderr);
         abort();
     }
     count_used(host, nsize - old);
+    clua_account_add(account, nsize - old);
     return result;
 }
 
@@ -65,17 +71,20 @@ void *clua_allocate(void *ud, void *block, size_t osize, size_t nsize) {
     if (nsize == 0) {
         if (block) {
             host->used -= osize;
-            clua_pool_free(&host->pool, block, osize);
+            clua_pool_free(&host->account, block, osize);
         }
         return NULL;
     }
     if (block) return resize(host, block, osize, nsize);
     /* For a new block, osize is a type tag. */
-    void *result = host->used >= host->calm ? NULL : clua_pool_new(&host->pool, nsize);
+    clua_account *account = host->charged;
+    int isCalm = host->used < host->calm && clua_account_used(account) < account->calm;
+    void *result = isCalm ? clua_pool_new(account, nsize) : NULL;
     if (!result) return resize(host, NULL, 0, nsize);
     host->allocations += host->enforce != 0;
     host->used += nsize;
     if (host->used > host->peak) host->peak = host->used;
+    clua_account_add(account, nsize);
     return result;
 }
 
@@ -108,18 +117,30 @@ void clua_set_finalizer_hint(clua_host *host, const char *text) { host->finalize
 
 /* ---- Values of the host beyond the limit ---- */
 
-/* Reading a field takes its name, and a refused host must still get there: short values may exceed the limit by an
- * eighth. After a collection a margin is left, so that the next value does not collect again. */
+/* Whether so many more bytes, and a part of the limit as a margin, are within a limit of the host's values. Reading a field
+ * takes its name, and a refused host must still get there: short values may exceed a limit by an eighth, and `more`. */
+static int fits_value(size_t limit, size_t used, size_t bytes, size_t more, int hasMargin) {
+    if (!limit) return 1;
+    return clua_fits(limit + (bytes <= 4096 ? limit / 8 + more : 0), used, bytes + (hasMargin ? limit / 32 : 0));
+}
+
+/* Sets the limit that so many more bytes are beyond; 0: they fit. */
+static int exceeds_value(clua_host *host, size_t bytes, int hasMargin) {
+    const clua_account *account = host->charged;
+    int isState = !fits_value(host->limit, host->used, bytes, 64 << 10, hasMargin);
+    host->deniedLimit = isState ? 0 : account->limit;
+    return isState || !fits_value(account->limit, clua_account_used(account), bytes, 4 << 10, hasMargin);
+}
+
+/* After a collection a margin is left, so that the next value does not collect again. */
 int clua_refuses(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
     if (host->exempt || host->enforce) return 0;
     if (host->denied) return 1;
-    size_t most = host->limit + (bytes <= 4096 ? host->limit / 8 + (64 << 10) : 0), margin = host->limit / 32;
-    if (bytes <= most && host->used <= most - bytes) return 0;
+    if (!exceeds_value(host, bytes, 0)) return 0;
     lua_gc(host->main, LUA_GCCOLLECT);
-    if (bytes + margin <= most && host->used <= most - bytes - margin) return 0;
-    host->denied = 1;
-    return 1;
+    host->denied = exceeds_value(host, bytes, 1);
+    return host->denied;
 }
 
 int clua_reserve(lua_State *L, size_t bytes) { return clua_admits(L, bytes); }
@@ -140,7 +161,9 @@ void clua_push_denial(lua_State *L) {
     clua_host *host = host_of(L);
     host->denied = 0;
     host->exceeded = CLUA_EXCEEDED_MEMORY;
-    lua_pushliteral(L, "not enough memory: a value of the host does not fit into the limit");
+    if (host->deniedLimit)
+        lua_pushliteral(L, "not enough memory: a value of the host does not fit into the environment's limit");
+    else lua_pushliteral(L, "not enough memory: a value of the host does not fit into the limit");
 }
 
 int clua_raise_denial(lua_State *L) {

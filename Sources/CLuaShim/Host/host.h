@@ -92,8 +92,12 @@ struct clua_host {
     atomic_int threadId;
 
     /* Memory. `enforce` is on exactly while the innermost boundary is the VM or a C-level protected call. */
-    clua_pool pool;
-    size_t used, peak, limit;
+    clua_account account;    /* what the state owns */
+    clua_account *charged;   /* the owner of what is allocated: the state, or an environment (account.c) */
+    clua_account *accounts;  /* those of environments */
+    clua_slabs slabs;
+    size_t used, peak, limit; /* of all owners */
+    size_t deniedLimit; /* that of the environment which was last refused memory; 0: it was the state's */
     size_t earlierPeak; /* the peak before the last step began (usage.c) */
     size_t calm; /* the use below which a small block is not checked (host.c) */
     int enforce;
@@ -324,14 +328,34 @@ static inline void clua_check_stack(lua_State *L) {
 /* To be called when the limit, or what else is checked of small blocks, has changed. */
 void clua_set_calm(clua_host *host);
 
+/* Makes the state's own account the one that is charged, at its opening; frees all accounts, after its closing. */
+void clua_open_accounts(clua_host *host);
+void clua_close_accounts(clua_host *host);
+
+/* Whether so many more bytes are within a limit; 0: none. */
+static inline int clua_fits(size_t limit, size_t used, size_t bytes) {
+    return !limit || (bytes <= limit && used <= limit - bytes);
+}
+
+/* Whether so many more bytes are within the limits of the state and of the environment that is charged. */
+static inline int clua_has_capacity(const clua_host *host, size_t bytes) {
+    const clua_account *account = host->charged;
+    return clua_fits(host->limit, host->used, bytes) && clua_fits(account->limit, clua_account_used(account), bytes);
+}
+
 /* Whether the host may give scripts this many more bytes. Otherwise the value is refused: something small takes its
  * place, and an error follows before any script sees that. */
 int clua_refuses(lua_State *L, size_t bytes);
 static inline int clua_admits(lua_State *L, size_t bytes) {
     clua_host *host = host_of(L);
-    if (!host->limit) return 1;
-    if (!host->denied && bytes <= host->limit && host->used <= host->limit - bytes) return 1;
+    if (!host->limit && !host->charged->limit) return 1;
+    if (!host->denied && clua_has_capacity(host, bytes)) return 1;
     return !clua_refuses(L, bytes);
+}
+
+/* Collects garbage if a string buffer of this size is beyond a limit: Lua's buffers fail without a collection. */
+static inline void clua_prepare_buffer(lua_State *L, size_t bytes) {
+    if (!clua_has_capacity(host_of(L), bytes)) lua_gc(L, LUA_GCCOLLECT);
 }
 /* Raises the error of a refused value. */
 int clua_raise_denial(lua_State *L);

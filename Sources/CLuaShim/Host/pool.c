@@ -3,48 +3,72 @@
  *
  * A slab holds blocks of one size. It is aligned to its own size, so that a block's address determines its slab. It
  * counts its blocks in use: an empty slab is reused for another size or freed, so that memory freed by a script is not
- * held for a size no longer needed. Lua passes a block's size with each call. */
+ * held for a size no longer needed. Lua passes a block's size with each call.
+ *
+ * Each block has an owner, whoever frees it: the collector runs in any owner's time. A slab's blocks have one owner, which
+ * is in its header. A large block of the state comes from malloc, which aligns to 16 bytes; one of an environment begins 8
+ * bytes later, behind its owner. So its address tells whose it is, and a state without such environments pays nothing.
+ * Eight bytes are as much as Lua aligns to. */
 #include "pool.h"
 
-enum { HEADER = 64, RETAINED = 16 };
+enum { HEADER = 64, RETAINED = 16, OWNER = sizeof(clua_account *) };
 
-static void list(clua_pool *pool, clua_slab *slab) {
-    clua_slab **first = &pool->slabs[clua_pool_class(slab->size)];
+_Static_assert(sizeof(clua_slab) <= HEADER, "a slab's header is before its first block");
+_Static_assert(OWNER == 8, "malloc aligns to twice a pointer's size, and Lua needs 8 bytes: only of 64 bits is that both");
+
+static clua_slab **list_of(clua_slab *slab) {
+    return slab->isListed ? &slab->account->slabs[clua_pool_class(slab->size)] : &slab->account->full;
+}
+
+static void link_slab(clua_slab *slab, int hasRoom) {
+    slab->isListed = hasRoom;
+    clua_slab **first = list_of(slab);
     slab->previous = NULL;
     slab->next = *first;
     if (*first) (*first)->previous = slab;
     *first = slab;
-    slab->isListed = 1;
 }
 
-static void unlist(clua_pool *pool, clua_slab *slab) {
+static void unlink_slab(clua_slab *slab) {
     if (slab->previous) slab->previous->next = slab->next;
-    else pool->slabs[clua_pool_class(slab->size)] = slab->next;
+    else *list_of(slab) = slab->next;
     if (slab->next) slab->next->previous = slab->previous;
-    slab->isListed = 0;
 }
 
-static clua_slab *make_slab(clua_pool *pool, unsigned class) {
-    clua_slab *slab = pool->empty;
+static clua_slab *make_slab(clua_account *account, unsigned class) {
+    clua_slab *slab = account->empty->first;
     if (slab) {
-        pool->empty = slab->next;
-        pool->emptyCount--;
+        account->empty->first = slab->next;
+        account->empty->count--;
     } else if (!(slab = aligned_alloc(CLUA_POOL_SLAB, CLUA_POOL_SLAB))) {
         return NULL;
     }
+    slab->account = account;
     slab->size = (class + 1) * CLUA_POOL_GRAIN;
     slab->used = 0;
     slab->capacity = (CLUA_POOL_SLAB - HEADER) / slab->size;
     slab->free = NULL;
     slab->fresh = (char *)slab + HEADER;
-    list(pool, slab);
+    link_slab(slab, 1);
     return slab;
 }
 
-void *clua_pool_take(clua_pool *pool, size_t size) {
+/* Keeps an empty slab, which is in no list, for another size or account. */
+static void retire(clua_slab *slab) {
+    clua_slabs *empty = slab->account->empty;
+    if (empty->count == RETAINED) {
+        free(slab);
+        return;
+    }
+    slab->next = empty->first;
+    empty->first = slab;
+    empty->count++;
+}
+
+void *clua_pool_take(clua_account *account, size_t size) {
     unsigned class = clua_pool_class(size);
-    clua_slab *slab = pool->slabs[class];
-    if (!slab && !(slab = make_slab(pool, class))) return NULL;
+    clua_slab *slab = account->slabs[class];
+    if (!slab && !(slab = make_slab(account, class))) return NULL;
     void *block = slab->free;
     if (block) {
         memcpy(&slab->free, block, sizeof slab->free);
@@ -52,49 +76,120 @@ void *clua_pool_take(clua_pool *pool, size_t size) {
         block = slab->fresh;
         slab->fresh += slab->size;
     }
-    if (++slab->used == slab->capacity) unlist(pool, slab);
+    if (++slab->used == slab->capacity) {
+        unlink_slab(slab);
+        link_slab(slab, 0);
+    }
     return block;
 }
 
-void clua_pool_give(clua_pool *pool, void *block) {
+void clua_pool_give(void *block) {
     clua_slab *slab = clua_pool_slab(block);
     memcpy(block, &slab->free, sizeof slab->free);
     slab->free = block;
     slab->used--;
-    if (!slab->isListed) list(pool, slab);
+    if (!slab->isListed) {
+        unlink_slab(slab);
+        link_slab(slab, 1);
+    }
     /* Keeps the only slab with room for a size: the next block is probably allocated soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
-    unlist(pool, slab);
-    if (pool->emptyCount == RETAINED) {
-        free(slab);
-        return;
-    }
-    slab->next = pool->empty;
-    pool->empty = slab;
-    pool->emptyCount++;
+    unlink_slab(slab);
+    retire(slab);
 }
 
-void *clua_pool_resize(clua_pool *pool, void *block, size_t old, size_t size) {
+/* ---- Large blocks ---- */
+
+static int names_owner(const void *block) { return (uintptr_t)block % 16 != 0; }
+
+static clua_account *named_owner(void *block) {
+    clua_account *account;
+    memcpy(&account, (char *)block - OWNER, OWNER);
+    return account;
+}
+
+static void *take_large(clua_account *account, size_t size) {
+    if (!account->state) return malloc(size);
+    char *start = malloc(size + OWNER);
+    if (!start) return NULL;
+    memcpy(start, &account, OWNER);
+    account->large++;
+    return start + OWNER;
+}
+
+static void *resize_large(void *block, size_t size) {
+    if (!names_owner(block)) return realloc(block, size);
+    char *start = realloc((char *)block - OWNER, size + OWNER);
+    return start ? start + OWNER : NULL;
+}
+
+static void give_large(void *block) {
+    if (!names_owner(block)) {
+        free(block);
+        return;
+    }
+    named_owner(block)->large--;
+    free((char *)block - OWNER);
+}
+
+void clua_pool_free_large(clua_account *state, void *block, size_t size) {
+    clua_account_remove(clua_pool_owner(state, block, size), size);
+    give_large(block);
+}
+
+/* ---- Any blocks ---- */
+
+clua_account *clua_pool_owner(clua_account *state, void *block, size_t size) {
+    if (clua_pool_is_small(size)) return clua_pool_slab(block)->account;
+    if (!names_owner(block)) return state;
+    clua_account *account = named_owner(block);
+    return account->hasEnded ? state : account;
+}
+
+void *clua_pool_resize(clua_account *account, void *block, size_t old, size_t size) {
     int isSmall = clua_pool_is_small(size);
-    if (!block) return isSmall ? clua_pool_take(pool, size) : malloc(size);
+    if (!block) return isSmall ? clua_pool_take(account, size) : take_large(account, size);
     int wasSmall = clua_pool_is_small(old);
-    if (!wasSmall && !isSmall) return realloc(block, size);
+    if (!wasSmall && !isSmall) return resize_large(block, size);
     if (wasSmall && isSmall && clua_pool_class(old) == clua_pool_class(size)) return block;
-    void *moved = isSmall ? clua_pool_take(pool, size) : malloc(size);
+    void *moved = isSmall ? clua_pool_take(account, size) : take_large(account, size);
     if (!moved) return NULL;
     memcpy(moved, block, old < size ? old : size);
-    clua_pool_free(pool, block, old);
+    if (wasSmall) clua_pool_give(block);
+    else give_large(block);
     return moved;
 }
 
-void clua_pool_close(clua_pool *pool) {
-    for (unsigned i = 0; i < CLUA_POOL_CLASSES; i++)
-        for (clua_slab *slab = pool->slabs[i], *next; slab; slab = next) {
-            next = slab->next;
-            free(slab);
-        }
-    for (clua_slab *slab = pool->empty, *next; slab; slab = next) {
+static void merge_list(clua_slab **list, clua_account *state) {
+    for (clua_slab *slab = *list, *next; slab; slab = next) {
+        next = slab->next;
+        slab->account = state;
+        if (slab->used > 0) link_slab(slab, slab->isListed);
+        else retire(slab);
+    }
+    *list = NULL;
+}
+
+void clua_pool_merge(clua_account *account) {
+    clua_account *state = account->state;
+    for (unsigned i = 0; i < CLUA_POOL_CLASSES; i++) merge_list(&account->slabs[i], state);
+    merge_list(&account->full, state);
+    account->hasEnded = 1;
+    size_t used = clua_account_used(account);
+    clua_account_remove(account, used);
+    clua_account_add(state, used);
+}
+
+static void free_list(clua_slab *slab) {
+    for (clua_slab *next; slab; slab = next) {
         next = slab->next;
         free(slab);
     }
 }
+
+void clua_pool_close(clua_account *account) {
+    for (unsigned i = 0; i < CLUA_POOL_CLASSES; i++) free_list(account->slabs[i]);
+    free_list(account->full);
+}
+
+void clua_pool_free_slabs(clua_slabs *empty) { free_list(empty->first); }

@@ -205,6 +205,7 @@ static int string_gsub(lua_State *L) {
     compile(L, &pattern, &memory, bytes + anchored, size - (size_t)anchored);
     clua_match_begin(&match, L, &pattern, text, length);
     luaL_Buffer result;
+    clua_prepare_buffer(L, 2 * length);
     luaL_buffinit(L, &result);
     const char *at = text, *last = NULL;
     while (count < most) {
@@ -256,6 +257,7 @@ static int string_rep(lua_State *L) {
         return luaL_error(L, "resulting string too large");
     size_t total = unit * (size_t)times - gap, done = unit < total ? unit : total;
     luaL_Buffer result;
+    clua_prepare_buffer(L, total);
     char *to = luaL_buffinitsize(L, &result, total);
     memcpy(to, text, length);
     memcpy(to + length, separator, done - length);
@@ -277,6 +279,7 @@ static int changed_copy(lua_State *L, change how) {
     size_t length;
     const char *text = clua_checktext(L, 1, &length);
     luaL_Buffer result;
+    clua_prepare_buffer(L, length);
     char *to = luaL_buffinitsize(L, &result, length);
     for (size_t start = 0; start < length; start += SLICE) {
         size_t end = length - start < SLICE ? length : start + SLICE;

@@ -94,6 +94,15 @@ static void add_element(lua_State *L, clua_budget *budget, luaL_Buffer *result, 
     clua_spend(budget, L, 1 + size / 64);
 }
 
+/* Prepares for a result whose elements are as long as the first; a buffer may be twice as long as what is in it. */
+static void prepare_concat(lua_State *L, lua_Integer first, lua_Integer last, size_t gap) {
+    if (lua_type(L, 1) != LUA_TTABLE || first > last) return;
+    size_t each = gap + (lua_rawgeti(L, 1, first) == LUA_TSTRING ? lua_rawlen(L, -1) : 0);
+    lua_pop(L, 1);
+    size_t count = (size_t)last - (size_t)first + 1;
+    if (each > 0 && count > 0 && count <= SIZE_MAX / 2 / each) clua_prepare_buffer(L, 2 * count * each);
+}
+
 static int table_concat(lua_State *L) {
     clua_check_stack(L);
     clua_budget budget = {0};
@@ -103,6 +112,7 @@ static int table_concat(lua_State *L) {
     const char *separator = luaL_optlstring(L, 2, "", &size);
     lua_Integer i = luaL_optinteger(L, 3, 1);
     last = luaL_optinteger(L, 4, last);
+    prepare_concat(L, i, last, size);
     luaL_Buffer result;
     luaL_buffinit(L, &result);
     for (; i < last; i++) {

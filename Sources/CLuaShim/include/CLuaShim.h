@@ -23,6 +23,7 @@
 typedef struct lua_State lua_State;
 typedef struct clua_host clua_host;
 typedef struct clua_class clua_class;
+typedef struct clua_account clua_account;
 
 /* The statuses of a Swift function called from Lua, in addition to a number of results. */
 #define CLUA_RAISE (-1)      /* raise the value on top of the stack as it is */
@@ -107,6 +108,21 @@ int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
 void clua_collect(clua_host *host);
+
+/* ---- Memory by environment (account.c) ---- */
+/* Makes an account with a limit in bytes, of which the caller has a reference; NULL: no memory. */
+clua_account *clua_open_account(clua_host *host, size_t limit);
+/* Any thread, also after the state's end. */
+void clua_release_account(clua_account *account);
+void clua_read_account(const clua_account *account, size_t *used, size_t *peak);
+/* Ends those that nobody has a reference of: what is left of them is the state's. None of them may be charged. */
+void clua_end_accounts(clua_host *host);
+/* Charges an account with what is allocated from now on; NULL: the state's. */
+void clua_charge(clua_host *host, clua_account *account);
+/* The limit of the environment that was last refused memory; 0: it was the state's. */
+size_t clua_denied_limit(const clua_host *host);
+/* For tests: what all accounts have in use, which is what clua_used says. */
+size_t clua_sum_accounts(const clua_host *host);
 
 /* Output of print, io.write and the standard streams' write is counted. The first write beyond the limit (0: none)
  * raises, later ones are dropped: output during unwinding must not raise another error. */

@@ -25,7 +25,7 @@ final class ConversionCount {
     /// - Parameter state: the state whose limits are in force; nil for the usual ones.
     init(_ state: LuaState?) {
         limits = state?.limits.conversion ?? LuaConversionLimits()
-        capacity = state?.limits.memory ?? .max
+        capacity = state?.leastMemoryLimit ?? .max
     }
 
     var depth: Int { limits.depth }

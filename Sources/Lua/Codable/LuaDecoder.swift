@@ -116,7 +116,7 @@ struct ValueDecoding: Decoder {
         guard let caller = function.state.functionCaller else {
             throw corrupted("a function of this LuaState cannot be called from other threads")
         }
-        return LuaAsyncFunction(function, caller)
+        return LuaAsyncFunction(function, caller, function.state.charged)
     }
 
     private func string() throws -> LuaString {

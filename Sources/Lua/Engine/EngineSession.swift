@@ -61,7 +61,7 @@ final class EngineSession {
     ) throws(LuaError) -> EngineRun.Start {
         try check()
         let globals = try environments.globals(of: environment)
-        return { state, run in
+        return EngineRun.Start(account: environment?.account) { state, run in
             (try state.load(source.utf8, name: name, environment: run.globals(over: globals)), [])
         }
     }
@@ -70,25 +70,35 @@ final class EngineSession {
     func start(_ chunk: LuaChunk, in environment: LuaEnvironment?) throws(LuaError) -> EngineRun.Start {
         try check()
         let globals = try environments.globals(of: environment)
-        return { state, run in (try state.load(chunk, environment: run.globals(over: globals)), []) }
+        return EngineRun.Start(account: environment?.account) { state, run in
+            (try state.load(chunk, environment: run.globals(over: globals)), [])
+        }
     }
 
-    /// The start of a run of a function.
+    /// The start of a run of a function, of an environment with this account.
     func start(
-        _ function: LuaReference, _ arguments: @escaping (LuaState) throws -> [LuaValue]
+        _ function: LuaReference, of account: MemoryAccount?,
+        _ arguments: @escaping (LuaState) throws -> [LuaValue]
     ) throws(LuaError) -> EngineRun.Start {
         try check()
-        return { state, _ in (LuaFunction(function, in: state), try arguments(state)) }
+        return EngineRun.Start(account: account) { state, _ in
+            (LuaFunction(function, in: state), try arguments(state))
+        }
     }
 
     /// Work of the host, as a run: its Lua code and its conversions have the engine's limits, and end with the task that
     /// waits for it, and with the engine.
     func visit<Result>(
-        timeLimit: Duration?, stop: StopFlag, _ body: (EngineSession) throws -> Result
+        timeLimit: Duration?, in environment: LuaEnvironment?, stop: StopFlag,
+        _ body: (EngineSession) throws -> Result
     ) throws -> Result {
         try check()
         let run = makeRun(RunOptions(timeLimit: timeLimit), stop: stop)
         run.isOfHost = true
+        if let environment {
+            try environments.check(environment)
+            run.account = environment.account
+        }
         if let error = stopError(of: run) { throw error }
         return try work(for: run, until: run.deadline) {
             try stoppable(run) {
@@ -138,7 +148,7 @@ final class EngineSession {
         if let thread = run.thread { return (thread, []) }
         guard let start = run.start else { throw Self.shutDown }
         run.start = nil
-        let (function, arguments) = try start(state, run)
+        let (function, arguments) = try start.make(state, run)
         let thread = state.makeThread(function)
         run.thread = thread
         return (thread, arguments)
@@ -168,6 +178,7 @@ final class EngineSession {
     ) throws(Failure) -> T {
         current = run
         state.apply(run.limits)
+        state.charge(run.account)
         state.setOutput(run.written)
         output.ofRun = run.output
         output.mayWait = !run.isOfHost
@@ -182,6 +193,7 @@ final class EngineSession {
         defer {
             clua_end_step(state.host, &run.used)
             _ = cubby_watch_work(watch)
+            state.charge(nil)
             run.written = state.output
             state.setDeadline(nil)
             current = nil
@@ -283,11 +295,18 @@ final class EngineRun {
         case waits(RunWait)
     }
 
-    /// Makes its function and the arguments.
-    typealias Start = (LuaState, EngineRun) throws -> (LuaFunction, [LuaValue])
+    /// What begins it.
+    struct Start {
+        /// That of its environment; nil for the engine's memory.
+        let account: MemoryAccount?
+        /// Makes its function and the arguments.
+        let make: (LuaState, EngineRun) throws -> (LuaFunction, [LuaValue])
+    }
 
     /// What begins it; nil once it has begun.
     var start: Start?
+    /// What it is charged to.
+    var account: MemoryAccount?
     /// Its code; nil until it has begun.
     var thread: LuaThread?
     let limits: LuaLimits
@@ -329,6 +348,11 @@ final class EngineRun {
         output = options.output
         scope = options.scope
         self.stop = stop
+    }
+
+    func prepare(_ start: Start) {
+        self.start = start
+        account = start.account
     }
 
     /// The globals of its chunk: those of its environment, behind the names of its scope.

@@ -315,8 +315,11 @@ final class EngineEnvironments {
         make = try EnvironmentFactory(state, output)
     }
 
-    func makeEnvironment() throws(LuaError) -> LuaEnvironment {
-        let environment = LuaEnvironment(reference: try make().reference)
+    /// Makes an environment. Its globals are the engine's memory: no script makes them.
+    func makeEnvironment(memoryLimit: Int? = nil) throws(LuaError) -> LuaEnvironment {
+        clua_end_accounts(state.host)
+        let account = try memoryLimit.map { limit throws(LuaError) in try MemoryAccount(state, limit: limit) }
+        let environment = LuaEnvironment(reference: try make().reference, account: account)
         environments.removeAll { $0.reference == nil }
         environments.append(Weak(reference: environment.reference))
         return environment
@@ -325,15 +328,20 @@ final class EngineEnvironments {
     /// The globals of an environment; for nil, the engine's own.
     func globals(of environment: LuaEnvironment?) throws(LuaError) -> LuaTable {
         if let environment {
-            guard environment.reference.releases === state.releases else {
-                throw LuaError(.argument, "the environment is of another LuaEngine")
-            }
+            try check(environment)
             return LuaTable(state: state, reference: environment.reference)
         }
         if let own { return own }
         let globals = try make()
         own = globals
         return globals
+    }
+
+    /// Throws if an environment is of another engine.
+    func check(_ environment: LuaEnvironment) throws(LuaError) {
+        guard environment.reference.releases === state.releases else {
+            throw LuaError(.argument, "the environment is of another LuaEngine")
+        }
     }
 
     /// Declares `require` in existing and future environments.
@@ -384,16 +392,6 @@ final class EngineEnvironments {
 
     /// Releases references to the state.
     func forget() { own = nil }
-}
-
-/// Separate globals for runs of a ``LuaEngine``, over frozen libraries.
-///
-/// Runs in different environments are isolated from each other: globals, changes of a library or of string methods, and
-/// the sequence of random numbers are separate. They share the engine's memory limit. The globals live as long as the
-/// environment, which may be released on any thread.
-public struct LuaEnvironment: Sendable {
-    /// The table of globals.
-    let reference: LuaReference
 }
 
 /// Libraries for the scripts of a ``LuaEngine``, in addition to the basic functions, `print` and `io.write`.

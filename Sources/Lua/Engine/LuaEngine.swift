@@ -204,7 +204,7 @@ public actor LuaEngine {
         let run = session.makeRun(options, stop: stop)
         defer { session.finish(run) }
         do {
-            run.start = try start(session)
+            run.prepare(try start(session))
             while true {
                 switch try session.resume(run, results: results, decoding) {
                 case .finished(let result): return (.success(result), run.usage)
@@ -262,7 +262,7 @@ extension LuaEngine {
     public nonisolated(nonsending) func setGlobal<T: Encodable & Sendable>(
         _ name: String, to value: T, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil
     ) async throws {
-        try await visit(timeLimit: timeLimit) { session in
+        try await visit(timeLimit: timeLimit, in: environment) { session in
             let globals = try session.environments.globals(of: environment)
             globals[name] = try LuaEncoder(session.state).encode(value)
         }
@@ -281,7 +281,7 @@ extension LuaEngine {
     public nonisolated(nonsending) func global<T: Decodable & Sendable>(
         _ name: String, as type: T.Type, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil
     ) async throws -> T {
-        try await visit(timeLimit: timeLimit) { session in
+        try await visit(timeLimit: timeLimit, in: environment) { session in
             try LuaDecoder().decode(type, from: session.environments.globals(of: environment)[name])
         }
     }
@@ -304,21 +304,23 @@ extension LuaEngine {
 
     /// Performs work on the engine's thread, until the task is cancelled.
     nonisolated(nonsending) func visit<T: Sendable>(
-        timeLimit: Duration? = nil, _ body: @Sendable (EngineSession) throws -> T
+        timeLimit: Duration? = nil, in environment: LuaEnvironment? = nil,
+        _ body: @Sendable (EngineSession) throws -> T
     ) async throws -> T {
         try checkCaller()
         let stop = StopFlag(interrupter)
         return try await withTaskCancellationHandler {
-            try await enter(timeLimit, stop, body)
+            try await enter(timeLimit, environment, stop, body)
         } onCancel: {
             stop.set()
         }
     }
 
     private func enter<T>(
-        _ timeLimit: Duration?, _ stop: StopFlag, _ body: @Sendable (EngineSession) throws -> T
+        _ timeLimit: Duration?, _ environment: LuaEnvironment?, _ stop: StopFlag,
+        _ body: @Sendable (EngineSession) throws -> T
     ) throws -> T {
-        try session.visit(timeLimit: timeLimit, stop: stop, body)
+        try session.visit(timeLimit: timeLimit, in: environment, stop: stop, body)
     }
 }
 
@@ -412,7 +414,7 @@ extension LuaEngine {
         do {
             return try await visit { session in
                 let function = try session.environments.globals(of: environment).function(named: name)
-                return LuaAsyncFunction(function, self)
+                return LuaAsyncFunction(function, self, environment?.account)
             }
         } catch { throw LuaError(error) }
     }
@@ -420,11 +422,12 @@ extension LuaEngine {
 
 extension LuaEngine: LuaFunctionCaller {
     package nonisolated(nonsending) func call<T: Sendable>(
-        _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
+        _ function: LuaReference, of account: MemoryAccount?, timeLimit: Duration?,
+        encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
         decoding: @escaping @Sendable (LuaValue) throws -> T
     ) async throws -> T {
         try await run(RunOptions(timeLimit: timeLimit), nil, decoding: { try decoding($0.first ?? .nil) }) { session in
-            try session.start(function, encoding)
+            try session.start(function, of: account, encoding)
         }
     }
 }

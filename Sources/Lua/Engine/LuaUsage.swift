@@ -10,7 +10,7 @@ public struct LuaUsage: Sendable {
     public internal(set) var cpuTime: Duration = .zero
 
     /// The most bytes of Lua's allocator in use during the run. It includes what the engine's other environments hold, and
-    /// garbage of earlier runs, as ``LuaLimits/memory`` does.
+    /// garbage of earlier runs, as ``LuaLimits/memory`` does. ``LuaEnvironment/memory`` is that of one environment.
     public internal(set) var peakMemory = 0
 
     /// The bytes written by `print` and `io.write`, including those dropped beyond ``LuaLimits/output``.

@@ -131,7 +131,7 @@ extension LuaState {
         } else {
             error = LuaError(.runtime, message(of: value, on: L))
             // Lua's string buffers raise it as a string.
-            if error.message == "not enough memory" { error.kind = .memory }
+            if error.message == "not enough memory" { error = notEnoughMemory }
             if let exceeded = exceededLimit(for: error.message) { error.kind = exceeded }
             if let raised = errors.raisedAsText, error.message.hasSuffix(raised.message) {
                 error.underlying = raised.error

@@ -99,8 +99,16 @@ extension LuaState {
     /// The error of scripts that exceed the memory limit.
     var notEnoughMemory: LuaError {
         var error = LuaError(.memory, "not enough memory")
-        if let limit = memory.limit { error.message += " (the limit is \(limit / 1_048_576) MB)" }
+        if clua_denied_limit(host) > 0 {
+            error.message += " (the environment's limit is \(Self.size(clua_denied_limit(host))))"
+        } else if let limit = memory.limit {
+            error.message += " (the limit is \(Self.size(limit)))"
+        }
         return error
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        bytes < 1_048_576 ? "\(bytes / 1024) KB" : "\(bytes / 1_048_576) MB"
     }
 }
 

@@ -30,6 +30,8 @@ public final class LuaState {
     var isOpen: Bool { !isClosed }
     /// The limits in force.
     private(set) var limits = LuaLimits()
+    /// The account of the environment whose code runs; nil for the state's own.
+    var charged: MemoryAccount?
     var errors = LuaErrorState()
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []

@@ -96,10 +96,13 @@ package struct LuaFunctionPlace: Sendable {
 public struct LuaAsyncFunction: Sendable {
     private let function: LuaReference
     private let caller: any LuaFunctionCaller
+    /// What its calls are charged to: that of the environment which it comes from.
+    private let account: MemoryAccount?
 
-    package init(_ function: LuaFunction, _ caller: any LuaFunctionCaller) {
+    package init(_ function: LuaFunction, _ caller: any LuaFunctionCaller, _ account: MemoryAccount? = nil) {
         self.function = function.reference
         self.caller = caller
+        self.account = account
     }
 
     /// Calls the function and decodes its first result.
@@ -115,7 +118,7 @@ public struct LuaAsyncFunction: Sendable {
         _ argument: repeat each Argument, as type: T.Type, timeLimit: Duration? = nil
     ) async throws -> T {
         try await caller.call(
-            function, timeLimit: timeLimit, encoding: { try Self.encode(repeat each argument, in: $0) },
+            function, of: account, timeLimit: timeLimit, encoding: { try Self.encode(repeat each argument, in: $0) },
             decoding: { try LuaDecoder().decode(type, from: $0) })
     }
 
@@ -129,7 +132,7 @@ public struct LuaAsyncFunction: Sendable {
         _ argument: repeat each Argument, timeLimit: Duration? = nil
     ) async throws {
         try await caller.call(
-            function, timeLimit: timeLimit, encoding: { try Self.encode(repeat each argument, in: $0) },
+            function, of: account, timeLimit: timeLimit, encoding: { try Self.encode(repeat each argument, in: $0) },
             decoding: { _ in })
     }
 
@@ -180,9 +183,10 @@ extension LuaFunction {
 
 /// Calls functions of a state for other threads.
 package protocol LuaFunctionCaller: AnyObject, Sendable {
-    /// Calls a function on the state's thread.
+    /// Calls a function on the state's thread. `account`: that of its environment; nil for the state's.
     nonisolated(nonsending) func call<T: Sendable>(
-        _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
+        _ function: LuaReference, of account: MemoryAccount?, timeLimit: Duration?,
+        encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
         decoding: @escaping @Sendable (LuaValue) throws -> T
     ) async throws -> T
 }

@@ -177,7 +177,8 @@ final class HostCalls: LuaFunctionCaller {
     }
 
     func call<T: Sendable>(
-        _ function: LuaReference, timeLimit: Duration?, encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
+        _ function: LuaReference, of account: MemoryAccount?, timeLimit: Duration?,
+        encoding: @escaping @Sendable (LuaState) throws -> [LuaValue],
         decoding: @escaping @Sendable (LuaValue) throws -> T
     ) async throws -> T {
         let call = HostCall(function, seconds: timeLimit?.inSeconds, encode: encoding)
