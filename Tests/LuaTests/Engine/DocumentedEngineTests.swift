@@ -100,6 +100,39 @@ struct DocumentedEngineTests {
         try Self.expectPage("### Several results, and what a run used\n", name: "Usage", printed.withLock { $0 })
     }
 
+    @Test("environments have limits of their memory, as the page shows")
+    func memory() async throws {
+        let printed = Mutex<[String]>([])
+        @Sendable func print(_ items: Any...) {
+            let line = items.map { "\($0)" }.joined(separator: " ")
+            printed.withLock { $0.append(line) }
+        }
+
+        // Memory begin.
+        let engine = try await LuaEngine(limits: LuaLimits(memory: 64 << 20))
+        let greedy = try await engine.makeEnvironment(memoryLimit: 1 << 20)
+        let modest = try await engine.makeEnvironment(memoryLimit: 1 << 20)
+
+        do {
+            try await engine.run("local t = {} while true do t[#t + 1] = {} end", in: greedy)
+        } catch {
+            print(error.kind, error.message)
+        }
+        // A script may catch it and go on; the other environment is unharmed.
+        let script = """
+            local ok, message = pcall(string.rep, 'x', 2 << 20)
+            notes = ('x'):rep(100000)
+            return message .. ', and ' .. #notes
+            """
+        print(try await engine.run(script, as: String.self, in: modest))
+        if let memory = modest.memory {
+            print(memory.used > 100_000, memory.peak >= memory.used, memory.limit)
+        }
+        // Memory end.
+
+        try Self.expectPage("### Memory by environment\n", name: "Memory", printed.withLock { $0 })
+    }
+
     @Test("chunks are compiled once, and require modules of the host, as the page shows")
     func modules() async throws {
         let printed = Mutex<[String]>([])
