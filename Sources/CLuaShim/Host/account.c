@@ -6,7 +6,7 @@
 #include "host.h"
 
 void clua_open_accounts(clua_host *host) {
-    host->account.empty = &host->slabs;
+    host->account.all = &host->slabs;
     host->account.calm = SIZE_MAX;
     host->charged = &host->account;
 }
@@ -14,7 +14,7 @@ void clua_open_accounts(clua_host *host) {
 clua_account *clua_open_account(clua_host *host, size_t limit) {
     clua_account *account = calloc(1, sizeof *account);
     if (!account) return NULL;
-    account->empty = &host->slabs;
+    account->all = &host->slabs;
     account->state = &host->account;
     account->limit = limit;
     account->calm = limit > CLUA_POOL_LARGEST ? limit - CLUA_POOL_LARGEST : 0;
@@ -60,9 +60,7 @@ size_t clua_sum_accounts(const clua_host *host) {
 void clua_close_accounts(clua_host *host) {
     for (clua_account *account = host->accounts, *next; account; account = next) {
         next = account->next;
-        clua_pool_close(account);
         clua_release_account(account);
     }
-    clua_pool_close(&host->account);
-    clua_pool_free_slabs(&host->slabs);
+    clua_pool_close(&host->slabs);
 }

@@ -2,8 +2,8 @@
  * part of a script's time: without the pool a loop that makes tables or closures takes 1.3 to 1.45 times as long.
  *
  * A slab holds blocks of one size. It is aligned to its own size, so that a block's address determines its slab. It
- * counts its blocks in use: an empty slab is reused for another size or freed, so that memory freed by a script is not
- * held for a size no longer needed. Lua passes a block's size with each call.
+ * counts its blocks in use: an empty slab is reused for another size or owner, and a chunk of empty slabs freed, so that
+ * memory freed by a script is not held for a size no longer needed. Lua passes a block's size with each call.
  *
  * Each block has an owner, whoever frees it: the collector runs in any owner's time. A slab's blocks have one owner, which
  * is in its header. A large block of the state comes from malloc, which aligns to 16 bytes; one of an environment begins 8
@@ -11,59 +11,102 @@
  * Eight bytes are as much as Lua aligns to. */
 #include "pool.h"
 
-enum { HEADER = 64, RETAINED = 16, OWNER = sizeof(clua_account *) };
+enum { HEADER = 64, RETAINED = 128, OWNER = sizeof(clua_account *) };
 
 _Static_assert(sizeof(clua_slab) <= HEADER, "a slab's header is before its first block");
 _Static_assert(OWNER == 8, "malloc aligns to twice a pointer's size, and Lua needs 8 bytes: only of 64 bits is that both");
 
-static clua_slab **list_of(clua_slab *slab) {
-    return slab->isListed ? &slab->account->slabs[clua_pool_class(slab->size)] : &slab->account->full;
-}
+/* ---- Lists of slabs ---- */
 
-static void link_slab(clua_slab *slab, int hasRoom) {
-    slab->isListed = hasRoom;
-    clua_slab **first = list_of(slab);
+static void link_first(clua_slab **first, clua_slab *slab) {
     slab->previous = NULL;
     slab->next = *first;
     if (*first) (*first)->previous = slab;
     *first = slab;
 }
 
-static void unlink_slab(clua_slab *slab) {
+static void unlink_from(clua_slab **first, clua_slab *slab) {
     if (slab->previous) slab->previous->next = slab->next;
-    else *list_of(slab) = slab->next;
+    else *first = slab->next;
     if (slab->next) slab->next->previous = slab->previous;
 }
 
-static clua_slab *make_slab(clua_account *account, unsigned class) {
-    clua_slab *slab = account->empty->first;
-    if (slab) {
-        account->empty->first = slab->next;
-        account->empty->count--;
-    } else if (!(slab = aligned_alloc(CLUA_POOL_SLAB, CLUA_POOL_SLAB))) {
+static clua_slab **list_of(clua_slab *slab) {
+    return slab->isListed ? &slab->account->slabs[clua_pool_class(slab->size)] : &slab->account->full;
+}
+
+/* Moves a slab that is full, or full no more. */
+static void move_slab(clua_slab *slab, int hasRoom) {
+    unlink_from(list_of(slab), slab);
+    slab->isListed = (uint16_t)hasRoom;
+    link_first(list_of(slab), slab);
+}
+
+/* ---- Empty slabs ---- */
+
+static clua_chunk *make_chunk(clua_slabs *all) {
+    clua_chunk *chunk = calloc(1, sizeof *chunk);
+    if (chunk) chunk->slabs = aligned_alloc(CLUA_POOL_SLAB, CLUA_POOL_CHUNK * CLUA_POOL_SLAB);
+    if (!chunk || !chunk->slabs) {
+        free(chunk);
         return NULL;
     }
-    slab->account = account;
-    slab->size = (class + 1) * CLUA_POOL_GRAIN;
-    slab->used = 0;
-    slab->capacity = (CLUA_POOL_SLAB - HEADER) / slab->size;
-    slab->free = NULL;
-    slab->fresh = (char *)slab + HEADER;
-    link_slab(slab, 1);
+    chunk->next = all->chunks;
+    if (chunk->next) chunk->next->previous = chunk;
+    return all->chunks = chunk;
+}
+
+static void free_chunk(clua_slabs *all, clua_chunk *chunk) {
+    for (unsigned i = 0; i < chunk->begun; i++)
+        unlink_from(&all->empty, (clua_slab *)(chunk->slabs + i * CLUA_POOL_SLAB));
+    all->emptyCount -= chunk->begun;
+    if (chunk->next) chunk->next->previous = chunk->previous;
+    if (chunk->previous) chunk->previous->next = chunk->next;
+    else all->chunks = chunk->next;
+    free(chunk->slabs);
+    free(chunk);
+}
+
+/* An empty slab: one that was used before, or the next of the newest chunk. */
+static clua_slab *empty_slab(clua_slabs *all) {
+    clua_slab *slab = all->empty;
+    if (slab) {
+        unlink_from(&all->empty, slab);
+        all->emptyCount--;
+        slab->chunk->empty--;
+        return slab;
+    }
+    clua_chunk *chunk = all->chunks;
+    if ((!chunk || chunk->begun == CLUA_POOL_CHUNK) && !(chunk = make_chunk(all))) return NULL;
+    slab = (clua_slab *)(chunk->slabs + chunk->begun++ * CLUA_POOL_SLAB);
+    slab->chunk = chunk;
     return slab;
 }
 
-/* Keeps an empty slab, which is in no list, for another size or account. */
+/* Keeps an empty slab, which is in no list, or frees its chunk. */
 static void retire(clua_slab *slab) {
-    clua_slabs *empty = slab->account->empty;
-    if (empty->count == RETAINED) {
-        free(slab);
-        return;
-    }
-    slab->next = empty->first;
-    empty->first = slab;
-    empty->count++;
+    clua_slabs *all = slab->account->all;
+    link_first(&all->empty, slab);
+    all->emptyCount++;
+    clua_chunk *chunk = slab->chunk;
+    if (++chunk->empty == CLUA_POOL_CHUNK && all->emptyCount > RETAINED) free_chunk(all, chunk);
 }
+
+static clua_slab *make_slab(clua_account *account, unsigned class) {
+    clua_slab *slab = empty_slab(account->all);
+    if (!slab) return NULL;
+    slab->account = account;
+    slab->size = (uint16_t)((class + 1) * CLUA_POOL_GRAIN);
+    slab->used = 0;
+    slab->capacity = (uint16_t)((CLUA_POOL_SLAB - HEADER) / slab->size);
+    slab->free = NULL;
+    slab->fresh = (char *)slab + HEADER;
+    slab->isListed = 1;
+    link_first(list_of(slab), slab);
+    return slab;
+}
+
+/* ---- Small blocks ---- */
 
 void *clua_pool_take(clua_account *account, size_t size) {
     unsigned class = clua_pool_class(size);
@@ -76,10 +119,7 @@ void *clua_pool_take(clua_account *account, size_t size) {
         block = slab->fresh;
         slab->fresh += slab->size;
     }
-    if (++slab->used == slab->capacity) {
-        unlink_slab(slab);
-        link_slab(slab, 0);
-    }
+    if (++slab->used == slab->capacity) move_slab(slab, 0);
     return block;
 }
 
@@ -88,13 +128,10 @@ void clua_pool_give(void *block) {
     memcpy(block, &slab->free, sizeof slab->free);
     slab->free = block;
     slab->used--;
-    if (!slab->isListed) {
-        unlink_slab(slab);
-        link_slab(slab, 1);
-    }
+    if (!slab->isListed) move_slab(slab, 1);
     /* Keeps the only slab with room for a size: the next block is probably allocated soon. */
     if (slab->used > 0 || (!slab->previous && !slab->next)) return;
-    unlink_slab(slab);
+    unlink_from(list_of(slab), slab);
     retire(slab);
 }
 
@@ -164,7 +201,7 @@ static void merge_list(clua_slab **list, clua_account *state) {
     for (clua_slab *slab = *list, *next; slab; slab = next) {
         next = slab->next;
         slab->account = state;
-        if (slab->used > 0) link_slab(slab, slab->isListed);
+        if (slab->used > 0) link_first(list_of(slab), slab);
         else retire(slab);
     }
     *list = NULL;
@@ -180,16 +217,10 @@ void clua_pool_merge(clua_account *account) {
     clua_account_add(state, used);
 }
 
-static void free_list(clua_slab *slab) {
-    for (clua_slab *next; slab; slab = next) {
-        next = slab->next;
-        free(slab);
+void clua_pool_close(clua_slabs *all) {
+    for (clua_chunk *chunk = all->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk->slabs);
+        free(chunk);
     }
 }
-
-void clua_pool_close(clua_account *account) {
-    for (unsigned i = 0; i < CLUA_POOL_CLASSES; i++) free_list(account->slabs[i]);
-    free_list(account->full);
-}
-
-void clua_pool_free_slabs(clua_slabs *empty) { free_list(empty->first); }

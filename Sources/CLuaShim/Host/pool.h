@@ -8,27 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLUA_POOL_SLAB ((size_t)1 << 16)
+#define CLUA_POOL_SLAB ((size_t)1 << 13)
+#define CLUA_POOL_CHUNK 8 /* slabs */
 #define CLUA_POOL_GRAIN 16
 #define CLUA_POOL_LARGEST 256
 #define CLUA_POOL_CLASSES (CLUA_POOL_LARGEST / CLUA_POOL_GRAIN)
 
 typedef struct clua_account clua_account;
 
+/* What malloc gives for slabs: each alone would touch more pages for malloc's own records than for its blocks. */
+typedef struct clua_chunk clua_chunk;
+struct clua_chunk {
+    clua_chunk *next, *previous;
+    char *slabs;
+    unsigned begun, empty; /* the slabs that have been used, and those of them that are empty */
+};
+
 typedef struct clua_slab clua_slab;
 struct clua_slab {
-    clua_slab *next, *previous; /* slabs of the same account: of the same size with room, or full ones */
+    clua_slab *next, *previous; /* slabs of the same account: of the same size with room, or full ones; or empty ones */
     void *free;                 /* freed blocks, as a linked list */
     char *fresh;                /* the start of the never used rest */
     clua_account *account;      /* the owner of its blocks */
-    unsigned size, used, capacity;
-    int isListed; /* among those with room */
+    clua_chunk *chunk;
+    uint16_t size, used, capacity;
+    uint16_t isListed; /* among those with room */
 };
 
-/* The empty slabs of a state, for all of its accounts. */
+/* The slabs of a state, for all of its accounts. */
 typedef struct {
-    clua_slab *first;
-    unsigned count;
+    clua_slab *empty;
+    unsigned emptyCount;
+    clua_chunk *chunks; /* the first has those that have not been used */
 } clua_slabs;
 
 /* What one owner has allocated: the state, or an environment with a limit. An environment's is in memory of its own, with
@@ -36,7 +47,7 @@ typedef struct {
 struct clua_account {
     clua_slab *slabs[CLUA_POOL_CLASSES]; /* by size, those with room */
     clua_slab *full;
-    clua_slabs *empty;
+    clua_slabs *all;
     atomic_size_t used, peak; /* in bytes; other threads may read them */
     size_t calm;              /* the use below which a small block is within the limit */
     size_t limit;             /* in bytes; 0: none */
@@ -72,9 +83,8 @@ clua_account *clua_pool_owner(clua_account *state, void *block, size_t size);
 void *clua_pool_resize(clua_account *account, void *block, size_t old, size_t size);
 /* Passes the blocks of an environment's account on to the state's. */
 void clua_pool_merge(clua_account *account);
-/* Frees the slabs of an account, once every block has been freed. */
-void clua_pool_close(clua_account *account);
-void clua_pool_free_slabs(clua_slabs *empty);
+/* Frees all slabs, once every block has been freed. */
+void clua_pool_close(clua_slabs *all);
 
 static inline unsigned clua_pool_class(size_t size) { return (unsigned)((size - 1) / CLUA_POOL_GRAIN); }
 
