@@ -92,7 +92,7 @@ struct EnvironmentMemoryTests {
                 var failures = 0
                 for round in 0..<40 {
                     let excess = "pause() " + Self.excesses[round % Self.excesses.count]
-                    do { try await engine.run(excess, in: greedy) } catch {
+                    do { try await engine.run(excess, in: greedy) } catch let error as LuaError {
                         failures += error.kind == .memory && error.message.contains("environment") ? 1 : 0
                     }
                 }
