@@ -130,8 +130,13 @@ extension LuaState {
             error.underlying = object.error is LuaError ? error.underlying : object.error
         } else {
             error = LuaError(.runtime, message(of: value, on: L))
-            // Lua's string buffers raise it as a string.
-            if error.message == "not enough memory" { error = notEnoughMemory }
+            // Lua's string buffers and its compiler raise it as a string, `load` with a position.
+            let reason = "not enough memory"
+            if error.message == reason || clua_denied_limit(host) > 0 && error.message.hasSuffix(": \(reason)") {
+                let position = error.message.dropLast(reason.count)
+                error = notEnoughMemory
+                error.message = position + error.message
+            }
             if let exceeded = exceededLimit(for: error.message) { error.kind = exceeded }
             if let raised = errors.raisedAsText, error.message.hasSuffix(raised.message) {
                 error.underlying = raised.error
