@@ -57,7 +57,9 @@ struct SQLCommand: ParsableCommand {
         }
         if let nan {
             guard nan == "null" else { throw ValidationError("--nan takes null.") }
-            guard format != Format.table.rawValue else { throw ValidationError("--nan is for a --format: a table has inf.") }
+            guard format != Format.table.rawValue else {
+                throw ValidationError("--nan is for a --format: a table has inf.")
+            }
         }
         if let wrong = param.first(where: { !$0.dropFirst().contains("=") }) {
             throw ValidationError("--param takes NAME=VALUE, and '\(wrong)' has no value.")
