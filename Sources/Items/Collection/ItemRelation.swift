@@ -26,6 +26,7 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
         load = { (models, sources) throws(StoreError) in
             try key.check(models.store)
             let targets = LocalItemCollection<Target>(models.store)
+            let reader = targets.reader()
             // Each is decoded once.
             var places: [ExactText: Int] = [:]
             var known: [Target] = []
@@ -43,7 +44,7 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
                     }
                     if !leftOut.contains(text) {
                         do throws(StoreError) {
-                            if let target = try targets.model(ofID: id) {
+                            if let target = try targets.model(ofID: text.string, reader) {
                                 places[text] = known.count
                                 known.append(target)
                                 found.append(target)

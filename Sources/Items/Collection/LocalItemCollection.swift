@@ -32,16 +32,15 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     ///
     /// - Throws: `StoreError` for an item that does not decode as a model.
     public func model(forKey key: some ItemIdentifier) throws(StoreError) -> Model? {
-        try row(key.itemKey).map { (row) throws(StoreError) in try model(row) }
+        try row(key.itemKey).map { (row) throws(StoreError) in try model(row, reader()) }
     }
 
-    /// The model with an id, which is no key; nil if there is none.
-    func model(ofID id: some ItemIdentifier) throws(StoreError) -> Model? {
-        try row(ofID: id.itemKey).map { (row) throws(StoreError) in try model(row) }
+    /// The model with an id, which is no key; nil if there is none. A reader serves for many.
+    func model(ofID id: String, _ reader: ItemRowReader) throws(StoreError) -> Model? {
+        try row(ofID: id).map { (row) throws(StoreError) in try model(row, reader) }
     }
 
-    private func model(_ row: UInt32) throws(StoreError) -> Model {
-        let reader = reader()
+    private func model(_ row: UInt32, _ reader: ItemRowReader) throws(StoreError) -> Model {
         reader.row = row
         do { return try coding.model(reader) } catch { throw StoreError(error) }
     }
