@@ -35,9 +35,10 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         try row(key.itemKey).map { (row) throws(StoreError) in try model(row, reader()) }
     }
 
-    /// The model with an id, which is no key; nil if there is none. A reader serves for many.
-    func model(ofID id: String, _ reader: ItemRowReader) throws(StoreError) -> Model? {
-        try row(ofID: id).map { (row) throws(StoreError) in try model(row, reader) }
+    /// The model with an id, which is no key; nil if there is none. The reader and the field with the ids serve for many.
+    func model(ofID id: String, in idField: ItemField?, _ reader: ItemRowReader) throws(StoreError) -> Model? {
+        guard let row = store.columns.row(ofKind: coding.kind, id: id, in: idField) else { return nil }
+        return try model(row, reader)
     }
 
     private func model(_ row: UInt32, _ reader: ItemRowReader) throws(StoreError) -> Model {
