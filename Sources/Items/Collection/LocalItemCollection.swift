@@ -289,12 +289,17 @@ extension LocalItemCollection {
         self.init(store, ItemModelCoding(key: .ofText))
     }
 
-    /// Not available: an `id` of another type is no key.
+    /// Not to be used: an `id` of another type is no key.
+    ///
+    /// - Precondition: false. One that was not available would leave such a model to the initializer for those without an id.
     @available(
-        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
+        *, deprecated, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
     )
     @_disfavoredOverload
     public init(_ store: ItemStore, of type: Model.Type = Model.self) where Model: Identifiable {
+        precondition(
+            Model.ID.self is any ItemIdentifier.Type,
+            "the id of \(Model.self) is no key: its type is not String, UUID, an integer or LosslessStringConvertible")
         self.init(store, ItemModelCoding(key: nil))
     }
 }
