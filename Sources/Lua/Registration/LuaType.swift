@@ -79,7 +79,7 @@ public indirect enum LuaType: Sendable, Equatable {
     }
 
     /// Whether one of two types is more specific than the other, or they are equal, apart from nil. An object may be one of
-    /// a subclass.
+    /// a subclass, and a table that has a metatable.
     func agrees(with other: LuaType) -> Bool { includes(other) || other.includes(self) }
 
     private func includes(_ other: LuaType) -> Bool {
@@ -90,7 +90,7 @@ public indirect enum LuaType: Sendable, Equatable {
         case (.number, .number), (.number, .integer): true
         case (.string, .string), (.string, .text), (.string, .choice), (.text, .text), (.text, .choice): true
         case (.choice(let words), .choice(let some)): some.allSatisfy(words.contains)
-        case (.table, .table), (.table, .array), (.table, .record), (.table, .options): true
+        case (.table, .table), (.table, .array), (.table, .record), (.table, .options), (.table, .object): true
         case (.array(let element), .array(let other)): element.includes(other)
         case (.function, .function), (.function, .callback), (.callback, .callback): true
         case (.record, .record), (.options, .options): single == other.single
