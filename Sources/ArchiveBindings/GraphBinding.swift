@@ -88,7 +88,7 @@ enum GraphBinding {
             }
         }
         cls.method(
-            "dump", returns: [.string],
+            "dump", returns: LuaType.orError(.string),
             doc: "The graph as indented text, one line per value; shared objects are numbered.",
             example: example + "print(graph:dump())"
         ) { graph in try refusing { try graph.withGraph { $0.dump() } } }

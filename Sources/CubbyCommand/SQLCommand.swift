@@ -37,6 +37,12 @@ struct SQLCommand: ParsableCommand {
             valueName: "name=value"))
     var param: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Write infinities as null, in a format, which has none (default: an error).", valueName: "null"),
+        completion: .list(["null"]))
+    var nan: String?
+
     @Flag(help: "Show what a change would change, and change nothing.")
     var dryRun = false
 
@@ -48,6 +54,12 @@ struct SQLCommand: ParsableCommand {
             let names = Format.allCases.map(\.rawValue)
             let hint = NearestNames.hint(for: format, among: names)
             throw ValidationError("--format takes one of \(names.joined(separator: ", "))\(hint).")
+        }
+        if let nan {
+            guard nan == "null" else { throw ValidationError("--nan takes null.") }
+            guard format != Format.table.rawValue else {
+                throw ValidationError("--nan is for a --format: a table has inf.")
+            }
         }
         if let wrong = param.first(where: { !$0.dropFirst().contains("=") }) {
             throw ValidationError("--param takes NAME=VALUE, and '\(wrong)' has no value.")
@@ -71,7 +83,7 @@ struct SQLCommand: ParsableCommand {
         }
         let words = param.map(SQLParameter.init).flatMap { [$0.name, $0.kind.rawValue, $0.value] }
         try ScriptSession(
-            host, source: .work(work), arguments: [statement, format.rawValue, dryRun ? "dry" : ""] + words,
+            host, source: .work(work), arguments: [statement, format.rawValue, nan ?? "", dryRun ? "dry" : ""] + words,
             staysAtPrompt: false
         ).run()
     }
@@ -103,8 +115,8 @@ struct SQLCommand: ParsableCommand {
 
     /// The chunk, as a script would write it.
     private static let chunk = """
-        local text, format, dry = ...
-        local words = { select(4, ...) }
+        local text, format, nan, dry = ...
+        local words = { select(5, ...) }
         local named, numbered, count = {}, {}, 0
         for place = 1, #words, 3 do
             local name, value = words[place], words[place + 2]
@@ -130,7 +142,7 @@ struct SQLCommand: ParsableCommand {
             run()
         end
         if math.type(rows) or format == "table" then return rows end
-        rows:export("-", { format = format })
+        rows:export("-", { format = format, nan = nan ~= "" and nan or nil })
         return rows
         """
 

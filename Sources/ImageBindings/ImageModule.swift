@@ -270,7 +270,7 @@ extension ImageClasses {
                 "keys": "the pictures' keys, such as images:keys()", "size": "the side in pixels (default: 40)",
                 "options": "options of the thumbnails",
             ],
-            returns: [.table],
+            returns: LuaType.orError(.table),
             doc:
                 "Creates the missing thumbnails of many pictures, on all processors; images:thumbnail then reads a small file. Returns the failures' messages by key, empty if there are none.",
             example:

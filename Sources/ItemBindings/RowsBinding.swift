@@ -87,8 +87,8 @@ enum RowsBinding {
         }
         let nullCount = try FileOutput.write(host, path) { append in
             var writer = SQLRowWriter(
-                rows, as: format, writesNull: options.nan == .null, advice: ": nan = \"null\" writes null",
-                write: append)
+                rows, as: format, writesNull: options.nan == .null,
+                advice: ": nan = \"null\" writes null (on the command line --nan null)", write: append)
             try writer.run()
             return writer.nullCount
         }.get()

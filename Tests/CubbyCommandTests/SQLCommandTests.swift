@@ -53,6 +53,24 @@ struct SQLCommandTests {
         #expect(try program("sql", "select room from items where 0").stdout == "no rows\n")
     }
 
+    @Test("an infinity is an error that names the option, by which it is null; a table has it")
+    func infinities() throws {
+        let statement = "select 9e999 a, 1 b"
+        for format in ["json", "csv"] {
+            let refused = try program("sql", statement, "--format", format)
+            #expect(refused.status == .exited(1) && refused.stdout.isEmpty)
+            #expect(refused.stderr.contains("row 1, column a: ") && refused.stderr.contains("--nan null"))
+        }
+        let written = try program("sql", statement, "--format", "jsonl", "--nan", "null")
+        #expect(written.stdout == "{\"a\":null,\"b\":1}\n" && written.status == .exited(0))
+        #expect(written.stderr.contains("1 number infinite: written as null"), "\(written.stderr)")
+        #expect(try program("sql", statement, "--format", "csv", "--nan", "null").stdout == "a,b\r\n,1\r\n")
+        #expect(try program("sql", statement).stdout.contains("inf"))
+        for wrong in [["--nan", "null"], ["--nan", "0", "--format", "json"]] {
+            #expect(try program(["sql", statement] + wrong).status == .exited(64))
+        }
+    }
+
     @Test(
         "parameters are numbers or texts, by name or by number",
         arguments: [

@@ -141,7 +141,7 @@ print(select(2, pcall(rows.export, rows, tmp .. "rows.xlsx")):match("names no fo
 print(select(2, pcall(rows.export, rows, "/proc/none/rows.csv")).domain)
 -- expect: NSPOSIXErrorDomain
 print(select(2, pcall(rows.export, sql("select 9e999 as a"), "-", { format = "json" })).message)
--- expect: row 1, column a: JSON has no inf: nan = "null" writes null
+-- expect: row 1, column a: JSON has no inf: nan = "null" writes null (on the command line --nan null)
 
 -- Tables of files; a path in a statement is no consent.
 print(sql("select count(*) n from csv('" .. path .. "') where room = 'Attic'")[1].n)

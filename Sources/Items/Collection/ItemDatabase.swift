@@ -120,14 +120,22 @@ extension ItemDatabase {
         ItemCollection(database: self, coding: ItemModelCoding(key: .ofText), onProblem: onProblem)
     }
 
-    /// Not available: an `id` of another type is no key.
-    @available(
-        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
-    )
+    // An id of another type is no key, and does not compile: these two are equally good for it. One that was not available
+    // would leave it to the first function of all, for models without an id.
+
+    /// Ambiguous: an `id` is a key if its type is `String`, `UUID`, an integer or `LosslessStringConvertible`.
     @_disfavoredOverload
     public nonisolated func collection<Model: Identifiable>(
         of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
     ) -> ItemCollection<Model> {
+        ItemCollection(database: self, coding: ItemModelCoding(key: nil), onProblem: onProblem)
+    }
+
+    /// Ambiguous: an `id` is a key if its type is `String`, `UUID`, an integer or `LosslessStringConvertible`.
+    @_disfavoredOverload
+    public nonisolated func collection<Model: Identifiable, OtherID>(
+        of type: Model.Type, onProblem: (@Sendable (ItemModelError) -> Void)? = nil
+    ) -> ItemCollection<Model> where Model.ID == OtherID {
         ItemCollection(database: self, coding: ItemModelCoding(key: nil), onProblem: onProblem)
     }
 

@@ -26,6 +26,7 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
         load = { (models, sources) throws(StoreError) in
             try key.check(models.store)
             let targets = LocalItemCollection<Target>(models.store)
+            let (reader, idField) = (targets.reader(), targets.idField)
             // Each is decoded once.
             var places: [ExactText: Int] = [:]
             var known: [Target] = []
@@ -33,9 +34,11 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             var values: [Value?] = []
             values.reserveCapacity(sources.count)
             for source in sources {
+                let ids = key.ids(source)
                 var found: [Target] = []
+                found.reserveCapacity(ids.count)
                 var lost: [(id: Target.ID, isThere: Bool)] = []
-                for id in key.ids(source) {
+                for id in ids {
                     let text = ExactText(id.itemKey)
                     if let place = places[text] {
                         found.append(known[place])
@@ -43,7 +46,7 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
                     }
                     if !leftOut.contains(text) {
                         do throws(StoreError) {
-                            if let target = try targets.model(ofID: id) {
+                            if let target = try targets.model(ofID: text.string, in: idField, reader) {
                                 places[text] = known.count
                                 known.append(target)
                                 found.append(target)

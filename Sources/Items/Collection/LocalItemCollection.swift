@@ -32,16 +32,16 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
     ///
     /// - Throws: `StoreError` for an item that does not decode as a model.
     public func model(forKey key: some ItemIdentifier) throws(StoreError) -> Model? {
-        try row(key.itemKey).map { (row) throws(StoreError) in try model(row) }
+        try row(key.itemKey).map { (row) throws(StoreError) in try model(row, reader()) }
     }
 
-    /// The model with an id, which is no key; nil if there is none.
-    func model(ofID id: some ItemIdentifier) throws(StoreError) -> Model? {
-        try row(ofID: id.itemKey).map { (row) throws(StoreError) in try model(row) }
+    /// The model with an id, which is no key; nil if there is none. The reader and the field with the ids serve for many.
+    func model(ofID id: String, in idField: ItemField?, _ reader: ItemRowReader) throws(StoreError) -> Model? {
+        guard let row = store.columns.row(ofKind: coding.kind, id: id, in: idField) else { return nil }
+        return try model(row, reader)
     }
 
-    private func model(_ row: UInt32) throws(StoreError) -> Model {
-        let reader = reader()
+    private func model(_ row: UInt32, _ reader: ItemRowReader) throws(StoreError) -> Model {
         reader.row = row
         do { return try coding.model(reader) } catch { throw StoreError(error) }
     }
@@ -289,12 +289,17 @@ extension LocalItemCollection {
         self.init(store, ItemModelCoding(key: .ofText))
     }
 
-    /// Not available: an `id` of another type is no key.
+    /// Not to be used: an `id` of another type is no key.
+    ///
+    /// - Precondition: false. One that was not available would leave such a model to the initializer for those without an id.
     @available(
-        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
+        *, deprecated, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
     )
     @_disfavoredOverload
     public init(_ store: ItemStore, of type: Model.Type = Model.self) where Model: Identifiable {
+        precondition(
+            Model.ID.self is any ItemIdentifier.Type,
+            "the id of \(Model.self) is not a key: its type is not String, UUID, an integer or LosslessStringConvertible")
         self.init(store, ItemModelCoding(key: nil))
     }
 }

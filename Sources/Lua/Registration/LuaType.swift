@@ -78,6 +78,34 @@ public indirect enum LuaType: Sendable, Equatable {
         }
     }
 
+    /// Whether one of two types is more specific than the other, or they are equal, apart from nil. An object may be one of
+    /// a subclass, and a table that has a metatable.
+    func agrees(with other: LuaType) -> Bool { includes(other) || other.includes(self) }
+
+    private func includes(_ other: LuaType) -> Bool {
+        switch (single, other.single) {
+        case (.any, _), (.object, .object), (.boolean, .boolean), (.integer, .integer): true
+        case (_, .union(let types)): types.allSatisfy(includes)
+        case (.union(let types), let other): types.contains { $0.includes(other) }
+        case (.number, .number), (.number, .integer): true
+        case (.string, .string), (.string, .text), (.string, .choice), (.text, .text), (.text, .choice): true
+        case (.choice(let words), .choice(let some)): some.allSatisfy(words.contains)
+        case (.table, .table), (.table, .array), (.table, .record), (.table, .options), (.table, .object): true
+        case (.array(let element), .array(let other)): element.includes(other)
+        case (.function, .function), (.function, .callback), (.callback, .callback): true
+        case (.record, .record), (.options, .options): single == other.single
+        default: false
+        }
+    }
+
+    /// The type of one value, and not nil.
+    private var single: LuaType {
+        switch self {
+        case .optional(let type), .variadic(let type): type.single
+        default: self
+        }
+    }
+
     /// Whether it stands for any number of arguments.
     package var isVariadic: Bool { if case .variadic = self { true } else { false } }
 

@@ -146,6 +146,34 @@ enum TypedArguments {
             + "and its closure takes \(count == 0 ? "none" : "\(count)")"
     }
 
+    /// The declared results of a function.
+    ///
+    /// - Precondition: they are as many as those that its closure gives, and of their types.
+    @usableFromInline
+    static func results(_ declared: [LuaType], of name: String, _ given: [LuaType]) -> [LuaType] {
+        let contradiction = contradiction(in: name, declared, gives: given)
+        precondition(contradiction == nil, contradiction ?? "")
+        return declared
+    }
+
+    /// What is wrong with the declared results of a function: there are more or fewer than its closure gives, or one is of
+    /// another type.
+    private static func contradiction(in name: String, _ declared: [LuaType], gives given: [LuaType]) -> String? {
+        for position in 0..<max(declared.count, given.count) {
+            let (first, second) = (declared.result(position), given.result(position))
+            guard let first, let second else {
+                // Any number of results may be none.
+                if (first ?? second)?.isVariadic ?? true { continue }
+                return "\(name) declares \(declared.count.counted("result")), and its closure gives "
+                    + "\(given.isEmpty ? "none" : "\(given.count)")"
+            }
+            if first.agrees(with: second) { continue }
+            return "the result \(position + 1) of \(name) is declared as \(first.name), and its closure gives "
+                + "\(second.name)"
+        }
+        return nil
+    }
+
     /// The types of the results.
     @usableFromInline
     static func results<each Result: LuaRepresentable>(_ type: repeat (each Result).Type) -> [LuaType] {
@@ -162,6 +190,13 @@ enum TypedArguments {
         var results = call.returnsNothing()
         for result in repeat each result { results = results + (try result.push(as: call)) }
         return results
+    }
+}
+
+extension [LuaType] {
+    /// The type of a result; of each further one, if the last type is of any number of them.
+    fileprivate func result(_ position: Int) -> LuaType? {
+        position < count ? self[position] : last.flatMap { $0.isVariadic ? $0 : nil }
     }
 }
 
@@ -207,7 +242,7 @@ extension LuaClass {
     /// - Parameters:
     ///   - name: the name.
     ///   - parameters: the names of the arguments, with their documentation.
-    ///   - results: the declared results, which may be more specific than the Swift type.
+    ///   - results: the declared results, which may be more specific than the Swift type, and do not contradict it.
     ///   - doc: the documentation for help.
     ///   - example: a script that calls it.
     ///   - body: the method.
@@ -217,9 +252,8 @@ extension LuaClass {
         doc: String = "", example: String = "", calling body: @escaping (T, repeat each Argument) throws -> Result
     ) {
         method(
-            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self), returns: results,
-            doc: doc,
-            example: example
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
+            returns: TypedArguments.results(results, of: name, Result.luaResults), doc: doc, example: example
         ) { object, call in
             var reader = ArgumentReader(call)
             return try body(object, repeat reader.next((each Argument).self)).push(as: call)
@@ -247,16 +281,18 @@ extension LuaClass {
 /// Functions declared by their Swift types.
 extension LuaModule {
     /// A function with the types of its closure: one argument for each name. The declared results may be more specific
-    /// than the Swift type.
+    /// than the Swift type: an array of texts for a ``LuaTable``, a class for a ``LuaValue``.
+    ///
+    /// - Precondition: there are as many names as the closure has arguments, or none, and the declared results are not of
+    ///   another number or type than its own.
     @inlinable
     public func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], returns results: [LuaType] = Result.luaResults,
         doc: String = "", example: String = "", calling body: @escaping (repeat each Argument) throws -> Result
     ) {
         function(
-            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self), returns: results,
-            doc: doc,
-            example: example
+            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
+            returns: TypedArguments.results(results, of: name, Result.luaResults), doc: doc, example: example
         ) { call in
             var reader = ArgumentReader(call)
             return try body(repeat reader.next((each Argument).self)).push(as: call)

@@ -20,6 +20,8 @@ struct RecordRows: TableRows {
     private var greatest = 0
     /// The function by whose value groups are sorted, which is a column; nil for another order.
     private var order: String?
+    /// The columns of groups whose dates are days, by the declarations of their fields.
+    private var columnsOfDays: Set<String> = []
     /// The number of all items, for rows that have the counts and shares of their values; nil for others.
     private var total: Int?
     /// The column of groups' bars, and its width.
@@ -70,6 +72,7 @@ struct RecordRows: TableRows {
             order = group(0)?.order.map(\.function).flatMap { $0 == "count()" ? nil : $0 }
         }
         if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
+        if let group = group(0) { columnsOfDays = Self.columnsOfDays(group, order) }
         if className == ItemGroup.luaName, let keys = Self.keyNames(host, of: table[1]) {
             declared = keys + ["count"]
             return
@@ -83,6 +86,14 @@ struct RecordRows: TableRows {
             }
         }.map(\.name)
         guard declared?.isEmpty == false else { return nil }
+    }
+
+    /// The columns that have days: keys, and the function by whose value the groups are sorted.
+    private static func columnsOfDays(_ group: ItemGroup, _ order: String?) -> Set<String> {
+        let keys = group.keys.indices.filter { group.hasDays(key: $0) }
+        var names = Set(keys.map { group.keys.count > 1 ? keyName($0 + 1) : "key" })
+        if let order, (try? group.store.haveDays([ItemAggregate(order)])) == [true] { names.insert(order) }
+        return names
     }
 
     /// The numbers of the items of groups.
@@ -183,7 +194,7 @@ struct RecordRows: TableRows {
         case .integer(let number): TableCell(text: String(number), isNumber: true)
         case .wideInteger(let number): TableCell(text: String(number), isNumber: true)
         case .real(let number): TableCell(text: printer.number(number), isNumber: true)
-        case .date(let date): TableCell(text: host.localText(date))
+        case .date(let date): TableCell(text: columnsOfDays.contains(name) ? date.dayText : host.localText(date))
         case .string(let text): TableCell(text: text)
         default: nil
         }

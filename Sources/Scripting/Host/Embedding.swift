@@ -106,7 +106,9 @@ extension EventLoop {
 extension ScriptHost {
     /// The host's items as models with generated keys, on the host's thread.
     @_disfavoredOverload
-    public func collection<Model>(of type: Model.Type) -> LocalItemCollection<Model> { LocalItemCollection(items) }
+    public func collection<Model>(of type: Model.Type) -> LocalItemCollection<Model> { withoutKey() }
+
+    private func withoutKey<Model>() -> LocalItemCollection<Model> { LocalItemCollection(items) }
 
     /// The host's items as models whose `id` is the key. Scripts have the same items, with the properties as fields.
     public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model>
@@ -121,14 +123,16 @@ extension ScriptHost {
         LocalItemCollection(items)
     }
 
-    /// Not available: an `id` of another type is no key.
-    @available(
-        *, unavailable, message: "an id is a key if its type is String, UUID, an integer or LosslessStringConvertible"
-    )
+    // An id of another type does not compile, as in `ItemDatabase`.
+
+    /// Ambiguous: an `id` is a key if its type is `String`, `UUID`, an integer or `LosslessStringConvertible`.
     @_disfavoredOverload
-    public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model> {
-        LocalItemCollection(items, of: type)
-    }
+    public func collection<Model: Identifiable>(of type: Model.Type) -> LocalItemCollection<Model> { withoutKey() }
+
+    /// Ambiguous: an `id` is a key if its type is `String`, `UUID`, an integer or `LosslessStringConvertible`.
+    @_disfavoredOverload
+    public func collection<Model: Identifiable, OtherID>(of type: Model.Type) -> LocalItemCollection<Model>
+    where Model.ID == OtherID { withoutKey() }
 
     /// The host's items as models with a key of their own.
     public func collection<Model>(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Lua
 
-/// Declarations whose closure takes another number of arguments than they say.
+/// Declarations whose closure takes other arguments than they say, or gives other results.
 @Suite("Declarations that contradict their closure")
 struct ContradictionTests {
     private static func expect(_ text: String, _ result: ExitTest.Result?) {
@@ -85,6 +85,81 @@ struct ContradictionTests {
                 let state = try LuaState()
                 LuaModule("m", doc: "", in: state).function("f", ["n": .callback("()", "")]) { (n: String?) in n }
             })
+    }
+
+    @Test("declared results of another number, and of another type")
+    func results() async throws {
+        Self.expect(
+            "f declares 2 results, and its closure gives 1",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: [.text, .any]) { "a" }
+            })
+        Self.expect(
+            "f declares 0 results, and its closure gives 2",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: []) { Result<Int, LuaError>.success(1) }
+            })
+        Self.expect(
+            "f declares 1 result, and its closure gives none",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: [.text]) { LuaNothing() }
+            })
+        Self.expect(
+            "the result 1 of f is declared as integer, and its closure gives string or nil",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: [.optional(.integer)]) { String?("a") }
+            })
+        Self.expect(
+            "the result 1 of f is declared as array of number, and its closure gives array of string",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: [.array(.number)]) { ["a"] }
+            })
+        Self.expect(
+            "the result 2 of f is declared as string, and its closure gives integer…",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("f", returns: [.integer, .text]) { LuaVariadic([1, 2]) }
+            })
+        Self.expect(
+            "the result 1 of m is declared as string or boolean, and its closure gives string or integer",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let state = try LuaState()
+                LuaModule("m", doc: "", in: state).function("m", returns: [.union([.text, .boolean])]) {
+                    LuaEither<String, Int>.first("a")
+                }
+            })
+        Self.expect(
+            "the result 1 of name is declared as boolean, and its closure gives string",
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let fixture = try Fixture()
+                fixture.counters.method("name", returns: [.boolean]) { _ in "a" }
+            })
+    }
+
+    @Test("declared results that are more specific than the closure's, or less, are declared")
+    func specificResults() throws {
+        let state = try LuaState()
+        defer { state.close() }
+        let module = LuaModule("m", doc: "", in: state)
+        module.function("any", returns: [.optional(.array(.text))]) { LuaValue.nil }
+        module.function("number", returns: [.integer]) { 1.0 }
+        module.function("wide", returns: [.number]) { 1 }
+        module.function("text", returns: [.string]) { "a" }
+        module.function("word", returns: [.choice(["a", "b"])]) { "a" }
+        module.function("table", returns: [.record("point", [])]) { state.makeTable() }
+        module.function("list", returns: [.table]) { [1] }
+        module.function("next", returns: [.callback("() → integer"), .table, .any]) { LuaVariadic([LuaValue.nil]) }
+        module.function("none", returns: [.variadic(.any)]) { LuaNothing() }
+        module.function("either", returns: [.union([.integer, .text])]) { LuaEither<String, Int>.second(1) }
+        module.function("orError", returns: LuaType.orError(.table)) { Result<[Int], LuaError>.success([1]) }
+        let calls = "local m = ... return m.number(), m.word(), m.either()"
+        let results = try state.load(Array(calls.utf8), name: "=t").call(arguments: [.table(module.table)])
+        #expect(results == [.number(1), .text("a"), .integer(1)])
     }
 
     /// A class with one wrong member.

@@ -124,6 +124,27 @@ import Testing
         #expect(try test.lines("\(sorted):limit(1)").map(words)[1].prefix(4) == ["1", "N0", "3", "12"])
     }
 
+    @Test("of groups with dates have days where a field is declared to have them, in keys and in the order")
+    func days() throws {
+        let test = try TestHost()
+        try test.enter(
+            """
+            items:declare{ due = { kind = 'date', format = 'day' }, at = 'date' }
+            for i = 1, 4 do
+              items:createItem{ name = 'N' .. i % 2, due = date('2026-07-0' .. i), at = date('2026-07-0' .. i) }
+            end
+            """)
+        func words(_ line: String) -> [Substring] { line.split(separator: " ") }
+        let due = try test.lines("items:query():groupBy('name'):sorted('max(due)')").map(words)
+        #expect(due[0].prefix(3) == ["#", "key", "max(due)"] && due[1].prefix(4) == ["1", "N1", "2026-07-03", "2"])
+        let at = try test.lines("items:query():groupBy('name'):sorted('max(at)')").map(words)
+        #expect(at[1].prefix(4) == ["1", "N1", "2026-07-03", "00:00:00"], "\(at)")
+        // So have the counts that the pager makes of a column.
+        let table = try #require(try test.table("items:query():groupBy('due')"))
+        let value = try #require(table.rows.value(0, "key"))
+        #expect(table.rows.cell(of: value, "key")?.text == "2026-07-01")
+    }
+
     @Test("are read when they are drawn: what changes is changed, what is removed is said to be")
     func drawnLate() throws {
         let test = try TestHost()

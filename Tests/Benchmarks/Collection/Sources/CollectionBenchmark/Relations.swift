@@ -17,7 +17,17 @@ struct Novel: ItemModel {
     var author: Author.ID
 
     static let author = belongsTo(Author.self, \.author, onDelete: .cascade)
+    static let readers = hasMany(Reader.novels)
     static let declarations = [author.declared()]
+}
+
+struct Reader: ItemModel {
+    var id: Int
+    var name: String
+    var novels: [Novel.ID]
+
+    static let novels = manyToMany(Novel.self, \.novels)
+    static let declarations = [novels.declared()]
 }
 
 /// The same for GRDB, whose tables have a foreign key and its index.
@@ -33,11 +43,42 @@ struct AuthorRecord: Codable, Identifiable, Equatable, Sendable, FetchableRecord
 struct NovelRecord: Codable, Identifiable, Equatable, Sendable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "novel"
     static let author = belongsTo(AuthorRecord.self, key: "author")
+    static let readers = hasMany(
+        ReaderRecord.self, through: hasMany(ReadingRecord.self), using: ReadingRecord.reader, key: "readers")
 
     var id: Int
     var title: String
     var pages: Int
     var authorId: Int
+}
+
+struct ReaderRecord: Codable, Identifiable, Equatable, Sendable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "reader"
+    static let novels = hasMany(
+        NovelRecord.self, through: hasMany(ReadingRecord.self), using: ReadingRecord.novel, key: "novels")
+
+    var id: Int
+    var name: String
+}
+
+/// A pair of many to many.
+struct ReadingRecord: Codable, Sendable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "reading"
+    static let reader = belongsTo(ReaderRecord.self)
+    static let novel = belongsTo(NovelRecord.self)
+
+    var readerId: Int
+    var novelId: Int
+}
+
+struct ReaderWithNovels: Decodable, FetchableRecord {
+    var reader: ReaderRecord
+    var novels: [NovelRecord]
+}
+
+struct NovelWithReaders: Decodable, FetchableRecord {
+    var novel: NovelRecord
+    var readers: [ReaderRecord]
 }
 
 struct NovelWithAuthor: Decodable, FetchableRecord {
@@ -114,5 +155,55 @@ struct AuthorWithNovels: Decodable, FetchableRecord {
             try await peer.read { try NovelRecord.fetchAll($0) }
         }
     }
+    try await measurePairs(novelCount, of: authorCount, database, peer, figures)
     figures.print()
+}
+
+/// Many to many, from both sides: as many pairs as there are novels.
+@MainActor private func measurePairs(
+    _ novelCount: Int, of readerCount: Int, _ database: ItemDatabase, _ peer: DatabaseQueue, _ figures: Figures
+) async throws {
+    let (readers, novels) = (database.collection(of: Reader.self), database.collection(of: Novel.self))
+    let written = (0..<readerCount).map { reader in
+        let read = (0..<novelCount / readerCount).map { (reader &* 7 + $0 &* 997) % novelCount }
+        return Reader(id: reader, name: "Reader \(reader)", novels: Set(read).sorted())
+    }
+    try await readers.insert(contentsOf: written)
+    try await peer.write { db in
+        try db.create(table: "reader") { table in
+            table.primaryKey("id", .integer)
+            table.column("name", .text).notNull()
+        }
+        try db.create(table: "reading") { table in
+            table.primaryKey {
+                table.belongsTo("reader", onDelete: .cascade)
+                table.belongsTo("novel", onDelete: .cascade)
+            }
+        }
+        for reader in written {
+            try ReaderRecord(id: reader.id, name: reader.name).insert(db)
+            for novel in reader.novels { try ReadingRecord(readerId: reader.id, novelId: novel).insert(db) }
+        }
+    }
+    let pairs = written.reduce(0) { $0 + $1.novels.count }
+    for _ in 0..<5 {
+        let many = try await figures.measure("\(readerCount) with their many of \(novelCount), \(pairs) pairs") {
+            try await readers.fetch(including: Reader.novels)
+        } peer: {
+            try await peer.read { db in
+                try ReaderRecord.including(all: ReaderRecord.novels).asRequest(of: ReaderWithNovels.self).fetchAll(db)
+            }
+        }
+        precondition(
+            many.0.reduce(0) { $0 + $1.1.count } == pairs && many.1.reduce(0) { $0 + $1.novels.count } == pairs)
+        let inverse = try await figures.measure("\(novelCount) with their many of \(readerCount), \(pairs) pairs") {
+            try await novels.fetch(including: Novel.readers)
+        } peer: {
+            try await peer.read { db in
+                try NovelRecord.including(all: NovelRecord.readers).asRequest(of: NovelWithReaders.self).fetchAll(db)
+            }
+        }
+        precondition(
+            inverse.0.reduce(0) { $0 + $1.1.count } == pairs && inverse.1.reduce(0) { $0 + $1.readers.count } == pairs)
+    }
 }
