@@ -238,7 +238,9 @@ struct SharedDeclarationTests {
                 + "cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
                 + "bytea[], bytea), "
                 + "cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
-                + "bytea[], bytea, bytea)")
+                + "bytea[], bytea, bytea), "
+                + "cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
+                + "bytea[], bytea, bytea, int)")
         try owner.runScript(
             String(contentsOfFile: "\(Project.root)/Tests/Fixtures/shared/functions-2.0.0.sql", encoding: .utf8))
         try owner.runScript("create role anna login")

@@ -151,7 +151,7 @@ struct SharedFaultTests {
             proxy.cut(after: nil)
         }
         let types =
-            "(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, bytea[], bytea, bytea)"
+            "(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, bytea[], bytea, bytea, int)"
         try owner.runScript("alter function cubby.commit\(types) rename to other")
         #expect(throws: StoreError.self) { try store.commit() }
         // After an answer that was lost it is still not known whether the first try happened.

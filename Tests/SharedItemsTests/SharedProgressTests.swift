@@ -43,6 +43,55 @@ struct SharedProgressTests {
         try expectEqual([host, desk])
     }
 
+    @Test("the answer to a commit brings those that came in between: the log is not read for them")
+    func commitsInBetween() throws {
+        let (desk, address) = try desk("in-between")
+        let host = try ItemStore.open(SharedPersistence(address, hostName: "host"))
+        let owner = try link.cluster.connect()
+        func changeMeanwhile(_ number: Int64) throws {
+            for step in 0..<3 {
+                try desk.item(forKey: "quiet")?.setValue(.integer(number + Int64(step)), forField: "room")
+                try desk.commit()
+            }
+        }
+        try host.createItem(ItemFields(name: "mine", itemKey: "mine"))
+        try host.commit()
+        try desk.update()
+        try changeMeanwhile(0)
+        // It reads who is there.
+        try host.update()
+        try changeMeanwhile(10)
+        let seen = host.revision
+        try host.item(forKey: "mine")?.setValueInDollars(1)
+        try host.commit()
+        #expect(host.revision == seen)
+        try owner.runScript("alter table cubby.log rename to hidden")
+        do {
+            defer { try? owner.runScript("alter table cubby.hidden rename to log") }
+            try host.applyRemoteCommits()
+        }
+        #expect(host.revision.rawValue == seen.rawValue + 4)
+        #expect(try host.item(forKey: "quiet")?.value(forField: "room") == .integer(12))
+        // A conflict brings them, too.
+        try changeMeanwhile(20)
+        try host.item(forKey: "quiet")?.setValue(.integer(0), forField: "room")
+        #expect(throws: StoreError.self) { try host.commit() }
+        #expect(try host.item(forKey: "quiet")?.value(forField: "room") == .integer(22))
+        try expectEqual([host, desk])
+    }
+
+    @Test("an answer's array is read as it is, and refused if it is none")
+    func arrays() throws {
+        let rows = try link.cluster.connect().run(
+            "select array['\\x0102', null, '']::bytea[], '{}'::bytea[], null::bytea[], array[array['\\x01']]::bytea[], "
+                + "'\\x000000'::bytea, '\\x0000000100000000000000117fffffff00000001'::bytea, "
+                + "'\\x000000010000000000000011000000010000000100000005aa'::bytea")
+        #expect(try rows.byteArrays(0, 0) == [[1, 2], nil, []])
+        #expect(try rows.byteArrays(0, 1) == [])
+        #expect(try rows.byteArrays(0, 2) == [])
+        for column in 3...6 { #expect(throws: PostgresError.self) { try rows.byteArrays(0, column) } }
+    }
+
     @Test("a queue is sent although another host commits in each round trip, in parts that leave it a gap")
     func busyQueue() throws {
         let (desk, address) = try desk("busy-queue")

@@ -110,11 +110,13 @@ final class CollectionServer {
         if let denial { throw denial }
         // A host waiting for another's commit is refused before its own deadline, so that its commit is not in doubt. The
         // functions see what was committed while they waited, whatever the server's own setting is. Commits before
-        // `listen` cause no notification for this host.
+        // `listen` cause no notification for this host. The plans of commands that are run again and again are made once,
+        // also of those in functions, and go by an index, however short the log is at that time.
         let patience = Int(min(max(timeLimit, 1), 86_400) * 800)
         let rows = try connection.resultOfScript(
             "begin; listen \(found.channel); commit; set lock_timeout = \(patience); "
                 + "set default_transaction_isolation = 'read committed'; "
+                + "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; "
                 + "select head, \(PostgresConnection.asksWhetherItMayFlush), \(Publication.exist) from cubby.collection "
                 + "where id = \(found.number)"
         )
@@ -209,14 +211,15 @@ final class CollectionServer {
     /// While other hosts commit, its transaction gives the collection's lock back before that: the next one need not wait for
     /// the disk. What they read meanwhile, they show only when it is flushed, too. It takes one round trip.
     ///
+    /// - Returns: the rows, and whether what the command has read is flushed, too, whatever became of the commit.
     /// - Throws: ``PostgresError``; one that is in doubt if the commit may be lost.
     func makeCommit(
         _ command: PostgresConnection.Command, _ connection: PostgresConnection
-    ) throws(PostgresError) -> PostgresResult {
+    ) throws(PostgresError) -> (rows: PostgresResult, areFlushed: Bool) {
         guard connection.mayFlush, log.hasCompany, transaction == .none else {
-            return try connection.run(command.sql, command.parameters, isPrepared: true)
+            return (try connection.run(command.sql, command.parameters, isPrepared: true), false)
         }
-        return try connection.rowsFlushed(of: command, after: PostgresConnection.leavesFlush)
+        return (try connection.rowsFlushed(of: PostgresConnection.leavingFlush(command)), true)
     }
 
     /// Runs a command that reads the log, and returns when what it has read is flushed, which in an open transaction is not

@@ -312,13 +312,20 @@ extension SharedPersistence {
         inDoubt = sent
         let status: Int64
         let made: Lineage
+        var remote: [LoggedCommit] = []
         do throws(StoreError) {
             if !encoded.pictures.isEmpty { try sendPictures(encoded.pictures, to: collection) }
             (status, made) = try server.asking { () throws(PostgresError) in
-                let (status, made) = try outcome(
-                    server.makeCommit(call(sent, rows, collection), connection))
+                let (answer, areFlushed) = try server.makeCommit(
+                    call(sent, rows, collection, remoteLimit: Self.remoteLimit), connection)
+                let (status, made) = try outcome(answer)
                 if status == 0 { try setPictures(encoded.pictures, of: collection, connection) }
                 try server.end(connection, commits: status == 0)
+                // The end of a commit flushes what was committed before.
+                if collection.returnsRemoteCommits, status == 0 || status == 2 && areFlushed {
+                    remote = try remoteCommits(
+                        answer, after: sent.seen, through: status == 0 ? made.revision - 1 : made.revision)
+                }
                 return (status, made)
             }
         } catch {
@@ -354,15 +361,22 @@ extension SharedPersistence {
                 server.log.meet()
                 server.log.localRevisions.insert(revision)
             }
-            cache?.add(
-                LoggedCommit(
-                    revision: revision, host: server.host, hostName: hostName, lineage: made.identifier,
-                    record: encoded.record))
+            let logged = LoggedCommit(
+                revision: revision, host: server.host, hostName: hostName, lineage: made.identifier,
+                record: encoded.record)
+            cache?.add(logged)
+            if !remote.isEmpty {
+                server.log.receive(remote.last?.revision == revision - 1 ? remote + [logged] : remote)
+            }
             return .committed(ItemRevision(rawValue: revision))
         case 2:
             server.statistics.overtaken += 1
             server.log.meet()
             server.log.announce(revision)
+            if let last = remote.last {
+                server.log.flushed(through: last.revision)
+                server.log.receive(remote)
+            }
             return .behind
         default:
             let reason = StoreError(
@@ -374,9 +388,37 @@ extension SharedPersistence {
         }
     }
 
+    /// The most commits of others that come with the answer to a commit.
+    private static let remoteLimit: Int32 = 64
+
+    /// The commits of others that came with the answer to a commit, from the one after the host's revision on.
+    ///
+    /// - Parameters:
+    ///   - answer: the function's rows.
+    ///   - seen: the host's revision.
+    ///   - last: the last commit that there is. If the log lacks one, whoever reads the log finds that.
+    /// - Returns: the commits, without those behind a long one; none if there are too many or one is missing.
+    /// - Throws: ``PostgresError`` for bytes that are not an array.
+    private func remoteCommits(
+        _ answer: PostgresResult, after seen: UInt64, through last: UInt64
+    ) throws(PostgresError) -> [LoggedCommit] {
+        let found = try answer.byteArrays(0, 3)
+        guard last > seen, UInt64(found.count) == last - seen else { return [] }
+        var commits: [LoggedCommit] = []
+        // A host's identifier and a lineage, then the record.
+        for (revision, bytes) in zip((seen + 1)..., found) {
+            guard let bytes, bytes.count >= 48 else { break }
+            commits.append(
+                LoggedCommit(
+                    revision: revision, host: Array(bytes[..<16]), lineage: Array(bytes[16..<48]),
+                    record: Array(bytes[48...])))
+        }
+        return commits
+    }
+
     /// The call of the server's function that makes a commit.
     func command(
-        _ sent: SentCommit, _ collection: SharedCollection
+        _ sent: SentCommit, _ collection: SharedCollection, remoteLimit: Int32
     ) throws(PostgresError) -> PostgresConnection.Command {
         let encoded = sent.commit
         let usual: [PostgresValue] = [
@@ -386,9 +428,13 @@ extension SharedPersistence {
             .byteArrays(encoded.records), .bytes(encoded.record),
         ]
         let outcome =
-            "select status, coalesce(revision, 0), lineage from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
+            "select status, coalesce(revision, 0) as revision, lineage\(collection.returnsRemoteCommits ? ", others" : "") "
+            + "from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
         if collection.keepsDeclarations {
             let declaring = usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
+            if collection.returnsRemoteCommits {
+                return (outcome + ",$12,$13,$14,$15)", declaring + [.bytes(encoded.digest), .int4(remoteLimit)])
+            }
             return collection.checksDigests
                 ? (outcome + ",$12,$13,$14)", declaring + [.bytes(encoded.digest)]) : (outcome + ",$12,$13)", declaring)
         }

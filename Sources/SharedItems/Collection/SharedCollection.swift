@@ -36,6 +36,8 @@ struct SharedCollection {
     var isWritable = true
     /// Whether the function that makes a commit compares its bytes with a digest; that of an older program does not.
     var checksDigests = false
+    /// Whether that function returns the commits that came in between; that of an older program does not.
+    var returnsRemoteCommits = false
 }
 
 extension SharedCollection {
@@ -72,16 +74,22 @@ extension SharedCollection {
         fields = try rows.bytes(0, 8)
         isWritable = try rows.bytes(0, 9) == [1]
         checksDigests = try rows.bytes(0, 10) == [1]
+        let hasRemoteCommits = try rows.bytes(0, 11) == [1]
+        returnsRemoteCommits = keepsDeclarations && hasRemoteCommits
     }
 
     /// The query by which a host introduces itself, for what the tables have.
     private static func hello(_ tables: SharedTables) -> String {
         let fields =
             tables.keepFields ? "(select c.fields from cubby.collection c where c.id = h.id)" : "null::bytea"
+        func exists(_ lastParameters: String) -> String {
+            "to_regprocedure('cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
+                + "bytea[], bytea, \(lastParameters))') is not null"
+        }
         return "select h.id, h.head, h.floor, h.epoch, h.lineage, h.system, h.timeline, "
             + "(select max(f.version) from cubby.format f), \(fields), \(tables.keepRights ? "cubby.may_write(h.id)" : "true"), "
-            + "to_regprocedure('cubby.commit(int, uuid, bigint, uuid, uuid, bytea[], bytea[], bytea[], bytea[], bytea[], bytea, "
-            + "bytea[], bytea, bytea)') is not null from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
+            + "\(exists("bytea")), \(exists("bytea, int")) "
+            + "from cubby.hello($1, $2, $3, $4\(tables.keepDeclarations ? ", 2" : "")) h"
     }
 
     /// Checks whether a host that knows a collection can continue with this one.
@@ -127,18 +135,23 @@ struct KnownLog {
     private(set) var flushed: UInt64 = 0
     /// The latest commit that the store received or made.
     private(set) var lineage = Lineage()
-    /// The names of the hosts that have committed, by identifier.
+    /// The names of the hosts that have committed, by identifier, as the log said them last.
     var hostNames: [[UInt8]: String] = [:]
+    /// When the log last said the names of hosts.
+    private var namesSaid: ContinuousClock.Instant?
+    /// The commits that came with the answer to a commit of this host, from the one after its revision on: flushed, and not yet
+    /// taken.
+    private var arrived: [LoggedCommit] = []
     /// The revisions made by this host and present in its store, until the store's revision is past them.
     var localRevisions: Set<UInt64> = []
 
     /// Records the latest revision of a server that was just connected to. A promoted standby may lack revisions that
     /// the old primary announced, but none that this host has applied.
-    mutating func begin(at revision: UInt64) { (latest, notified) = (revision, 0) }
+    mutating func begin(at revision: UInt64) { (latest, notified, arrived) = (revision, 0, []) }
 
     /// Records all items as of a commit.
     mutating func restart(at commit: Lineage) {
-        lineage = commit
+        (lineage, arrived) = (commit, [])
         announce(commit.revision)
     }
 
@@ -167,6 +180,27 @@ struct KnownLog {
 
     /// Whether the log may have commits that are not flushed yet.
     var mayHaveUnflushed: Bool { max(latest, notified) > flushed }
+
+    /// Records that the log was read, with the names of hosts.
+    mutating func wasRead() { namesSaid = .now }
+
+    /// Records commits that came with the answer to a commit, one after the other.
+    mutating func receive(_ commits: [LoggedCommit]) { arrived = commits }
+
+    /// Takes the commits after a revision that are here already; empty if the log has to be read for them, as it has to be from
+    /// time to time for the names of hosts, which may change.
+    mutating func takeArrived(after revision: UInt64) -> [LoggedCommit] {
+        guard let first = arrived.first else { return [] }
+        defer { arrived = [] }
+        guard first.revision == revision + 1, namesSaid.map({ $0 + .seconds(60) > .now }) ?? false,
+            arrived.allSatisfy({ hostNames[$0.host] != nil || !$0.hostName.isEmpty })
+        else { return [] }
+        return arrived.map { commit in
+            var named = commit
+            named.hostName = hostNames[commit.host] ?? commit.hostName
+            return named
+        }
+    }
 
     /// Records a notification, whose first word is a revision. An older program's has the commit behind it.
     mutating func announce(_ text: String) {

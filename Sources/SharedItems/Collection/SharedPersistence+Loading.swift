@@ -87,7 +87,8 @@ extension SharedPersistence {
                 throw PostgresError(.disconnected, "there is no connection")
             }
             // One snapshot for the revision and the items.
-            try connection.runScript("begin isolation level repeatable read read only")
+            try connection.runScript(
+                "begin isolation level repeatable read read only; set local enable_seqscan = on")
             let head = try connection.run(
                 "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
             found = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])

@@ -265,7 +265,8 @@ extension SharedPersistence {
             server.log.record(Lineage(revision: commit.revision, identifier: commit.lineage))
             commits.append(
                 RemoteCommit(
-                    revision: ItemRevision(rawValue: commit.revision), host: server.log.hostNames[commit.host] ?? "",
+                    revision: ItemRevision(rawValue: commit.revision),
+                    host: server.log.hostNames[commit.host] ?? commit.hostName,
                     changes: changes))
         }
         return commits
@@ -274,6 +275,8 @@ extension SharedPersistence {
     /// The next commits of the log: a piece that is soon here also over a slow link.
     private func askLog(after revision: UInt64) throws(StoreError) -> [LoggedCommit] {
         let (connection, collection) = try server.reached()
+        let arrived = server.log.takeArrived(after: revision)
+        if !arrived.isEmpty { return arrived }
         let commits = try server.asking { () throws(PostgresError) in
             let (rows, count) = try flushed(
                 (
@@ -292,6 +295,7 @@ extension SharedPersistence {
                         lineage: try rows.bytes(row, 4) ?? [],
                         record: try rows.bytes(row, 1) ?? []))
             }
+            server.log.wasRead()
             return commits
         }
         for (number, commit) in zip((revision + 1)..., commits) where number != commit.revision {
@@ -329,12 +333,13 @@ extension SharedPersistence {
     /// Up to 1,000 commits, none beyond the collection's latest, as far as their records have fewer bytes than the piece's
     /// length; at least one.
     private static let nextCommits = """
-        select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage,
-            (select c.head from cubby.collection c where c.id = $1) from (
-            select revision, record, host, lineage,
-                sum(octet_length(record)) over (order by revision) - octet_length(record) as before
-            from (select * from cubby.log where collection = $1 and revision > $2
-                and revision <= (select c.head from cubby.collection c where c.id = $1) order by revision limit 1000) n
+        select l.revision, l.record, l.host, coalesce(h.name, ''), l.lineage, l.head from (
+            select n.revision, n.record, n.host, n.lineage, n.head,
+                sum(octet_length(n.record)) over (order by n.revision rows unbounded preceding) - octet_length(n.record)
+                    as before
+            from (select o.revision, o.record, o.host, o.lineage, c.head from cubby.collection c, cubby.log o
+                where c.id = $1 and o.collection = $1 and o.revision > $2 and o.revision <= c.head
+                order by o.revision limit 1000) n
         ) l left join cubby.host h on h.collection = $1 and h.id = l.host
         where l.before < $3 order by l.revision
         """

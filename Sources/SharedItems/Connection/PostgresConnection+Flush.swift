@@ -5,8 +5,11 @@
 extension PostgresConnection {
     /// A transaction that changes nothing, and ends with a flush.
     private static let flush: Command = ("select pg_logical_emit_message(true, 'cubby', '')", [])
-    /// Has the end of its transaction not wait for a flush.
-    static let leavesFlush: Command = ("select set_config('synchronous_commit', 'off', true)", [])
+
+    /// The same command, whose transaction ends without waiting for a flush. One more column is behind its rows.
+    static func leavingFlush(_ command: Command) -> Command {
+        ("select c.*, set_config('synchronous_commit', 'off', true) from (\(command.sql)) as c", command.parameters)
+    }
     /// A query for ``mayFlush``.
     static let asksWhetherItMayFlush =
         "(select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p where p.proname = "
@@ -14,14 +17,12 @@ extension PostgresConnection {
 
     /// Runs a command, and returns its rows when what it has read or written is flushed. It takes one round trip.
     ///
-    /// - Parameters:
-    ///   - command: the command; outside of a transaction.
-    ///   - first: a command before it in the same transaction.
+    /// - Parameter command: the command; outside of a transaction.
     /// - Returns: the rows.
     /// - Throws: ``PostgresError`` of the command; one that is in doubt if the flush failed.
-    func rowsFlushed(of command: Command, after first: Command? = nil) throws(PostgresError) -> PostgresResult {
+    func rowsFlushed(of command: Command) throws(PostgresError) -> PostgresResult {
         guard mayFlush else { return try run(command.sql, command.parameters, isPrepared: true) }
-        let results = try runTransactions([(first.map { [$0] } ?? []) + [command], [Self.flush]])
+        let results = try runTransactions([[command], [Self.flush]])
         guard results.count == 2, let rows = try results[0].get().last else {
             throw PostgresResult.badAnswer("no rows")
         }

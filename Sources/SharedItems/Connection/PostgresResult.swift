@@ -59,6 +59,37 @@ package final class PostgresResult {
         return number
     }
 
+    /// A `bytea[]`, with nil for each null in it; empty for null.
+    package func byteArrays(_ row: Int, _ column: Int) throws(PostgresError) -> [[UInt8]?] {
+        try withBytes(row, column) { (bytes) throws(PostgresError) in
+            guard let bytes else { return [] }
+            var rest = bytes[...]
+            func number() throws(PostgresError) -> Int {
+                guard rest.count >= 4 else { throw Self.badAnswer("an array that is cut") }
+                defer { rest = rest.dropFirst(4) }
+                return Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: rest.startIndex, as: Int32.self)))
+            }
+            // The dimensions, whether there are nulls, the type; then the count, and the number of the first.
+            let dimensions = try number()
+            _ = (try number(), try number())
+            if dimensions == 0 { return [] }
+            guard dimensions == 1 else { throw Self.badAnswer("an array of \(dimensions) dimensions") }
+            let count = try number()
+            _ = try number()
+            // Each has its length at least.
+            guard count >= 0, count <= rest.count / 4 else { throw Self.badAnswer("an array of \(count) elements") }
+            var elements: [[UInt8]?] = []
+            elements.reserveCapacity(count)
+            for _ in 0..<count {
+                let length = try number()
+                guard length <= rest.count else { throw Self.badAnswer("an array that is cut") }
+                elements.append(length < 0 ? nil : Array(rest.prefix(length)))
+                rest = rest.dropFirst(max(length, 0))
+            }
+            return elements
+        }
+    }
+
     /// A revision: a number that is not negative and has a successor.
     func revision(_ row: Int, _ column: Int) throws(PostgresError) -> UInt64 {
         let number = try number(row, column)

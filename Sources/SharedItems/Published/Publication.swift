@@ -83,7 +83,7 @@ struct PublishedCommit {
         let first = command.parameters.count + 1
         let places = (first..<first + 4).map { "$\($0)" }
         return (
-            "select c.status, c.revision, c.lineage, case when c.status = 0 then "
+            "select c.*, case when c.status = 0 then "
                 + "\(publication.function)(\(places[0]), c.revision, \(places[1...].joined(separator: ", "))) end "
                 + "from (\(command.sql)) as c (status, revision, lineage)",
             command.parameters + [
@@ -103,9 +103,9 @@ extension SharedPersistence {
 
     /// A commit's call, with the rows of its items if there are some.
     func call(
-        _ sent: SentCommit, _ rows: PublishedCommit?, _ collection: SharedCollection
+        _ sent: SentCommit, _ rows: PublishedCommit?, _ collection: SharedCollection, remoteLimit: Int32 = 0
     ) throws(PostgresError) -> PostgresConnection.Command {
-        let command = try command(sent, collection)
+        let command = try command(sent, collection, remoteLimit: remoteLimit)
         return rows?.command(command) ?? command
     }
 }

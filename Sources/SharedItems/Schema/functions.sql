@@ -21,6 +21,9 @@ create table if not exists cubby.declaration (
 alter table cubby.collection add column if not exists keep_days int;
 alter table cubby.collection add column if not exists keep_commits bigint;
 
+-- The lineage before the latest commit, which a commit that is refused after all puts back.
+alter table cubby.collection add column if not exists former bytea not null default '';
+
 -- Removes commits from the log that need not be kept, the oldest first, at most in_most of them, and returns how many it
 -- removed. Those of the last day stay in any case: a host that lost the answer to a commit looks for it there.
 create or replace function cubby.shorten_log(in_collection int, in_most int) returns int
@@ -122,22 +125,44 @@ create or replace function cubby.is_key(in_key bytea) returns boolean
         else false end
 $$;
 
--- Refuses a commit with bytes that cannot be records: it would go to all hosts. What is between a record's beginning and its
--- checksum hosts alone can read. They leave out what they cannot. It runs with the search path of `commit`.
+-- Whether bytes are a record of the log: nothing but a checksum, or one behind changes. The first one begins with its kind.
+create or replace function cubby.is_change(in_record bytea) returns boolean
+    language sql immutable parallel safe as $$
+    select octet_length(in_record) = 4 or octet_length(in_record) > 5
+        and get_byte(in_record, 0) in (1, 3, 4, 6, 8, 9, 11)
+$$;
+
+-- Whether bytes are declarations of fields; none for a commit that declares nothing.
+create or replace function cubby.is_declaration(in_declarations bytea) returns boolean
+    language sql immutable parallel safe as $$
+    select in_declarations is null or in_declarations = ''
+        or octet_length(in_declarations) > 5 and substr(in_declarations, 1, 1) = '\x09'
+$$;
+
+-- Whether bytes are an item of a commit. An insertion has its kind, its key and its fields' number, a rank of its own and a
+-- checksum. The names of fields may stand before it.
+create or replace function cubby.is_item(in_key bytea, in_rank bytea, in_record bytea) returns boolean
+    language sql immutable parallel safe as $$
+    select cubby.is_key(in_key) and octet_length(in_rank) between 1 and 4096
+        and octet_length(in_record) > octet_length(in_key) + 5
+        and case when substr(in_record, 1, 1) in ('\x01', '\x09')
+            then substr(in_record, 2, octet_length(in_key)) = in_key
+            else substr(in_record, 1, 1) = '\x06' and position(in_key in in_record) > 0 end
+$$;
+
+-- Refuses a commit with bytes that cannot be records, and says which: it would go to all hosts. What is between a record's
+-- beginning and its checksum hosts alone can read. They leave out what they cannot. It runs with the search path of `commit`.
 create or replace function cubby.check_records(
     in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea, in_declarations bytea
 ) returns void language plpgsql stable as $$
 declare
     bad record;
 begin
-    -- Nothing but a checksum, or one behind changes. The first one begins with its kind.
-    if (octet_length(in_record) = 4 or octet_length(in_record) > 5
-            and substr(in_record, 1, 1) in ('\x01', '\x03', '\x04', '\x06', '\x08', '\x09', '\x0b')) is not true then
+    if cubby.is_change(in_record) is not true then
         raise exception 'what the commit has for the log is not a record: % bytes that begin with "%"',
             coalesce(octet_length(in_record), 0), coalesce(encode(substr(in_record, 1, 4), 'hex'), '') using errcode = 'CB004';
     end if;
-    if (in_declarations is null or in_declarations = ''
-            or octet_length(in_declarations) > 5 and substr(in_declarations, 1, 1) = '\x09') is not true then
+    if cubby.is_declaration(in_declarations) is not true then
         raise exception 'what the commit declares is not a record: % bytes that begin with "%"',
             octet_length(in_declarations), encode(substr(in_declarations, 1, 4), 'hex') using errcode = 'CB004';
     end if;
@@ -148,15 +173,8 @@ begin
         raise exception 'the commit removes an item whose key is none: "%"',
             coalesce(encode(substr(bad.key, 1, 20), 'hex'), '') using errcode = 'CB004';
     end if;
-    -- An insertion has its kind, its key and its fields' number, a rank of its own and a checksum. The names of fields may
-    -- stand before it.
     select n.key, n.record into bad from unnest(in_keys, in_ranks, in_records) as n (key, rank, record)
-        where (cubby.is_key(n.key) and octet_length(n.rank) between 1 and 4096
-            and octet_length(n.record) > octet_length(n.key) + 5
-            and case when substr(n.record, 1, 1) in ('\x01', '\x09')
-                then substr(n.record, 2, octet_length(n.key)) = n.key
-                else substr(n.record, 1, 1) = '\x06' and position(n.key in n.record) > 0 end) is not true
-        limit 1;
+        where cubby.is_item(n.key, n.rank, n.record) is not true limit 1;
     if found then
         raise exception 'what the commit has for the item with the key "%" is not its record and its rank: % bytes that begin with "%"',
             coalesce(encode(substr(bad.key, 1, 20), 'hex'), ''), coalesce(octet_length(bad.record), 0),
@@ -174,25 +192,32 @@ end $$;
 --             conflicts if they share one
 -- in_declarations   all declarations of fields, if the commit declares some; its host reads the collection as a whole
 -- in_digest   the SHA-256 of what the commit writes, as its host made it; null from an older program
+-- in_most     the most commits that `others` may have
 -- status      0 committed · 1 already committed with this token · 2 others changed what was read or written since
 --             3 another epoch · 4 the log no longer has what came after `seen`
+-- others      the commits after `seen` and before this one, if there are no more than `most`, so that the host need not read
+--             the log: of each its host, its lineage and its record, one behind the other; null for a long one
 create or replace function cubby.commit(
     in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
     in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
-    in_claims bytea[], in_declarations bytea, in_digest bytea,
-    out status int, out revision bigint, out lineage bytea
+    in_claims bytea[], in_declarations bytea, in_digest bytea, in_most int,
+    out status int, out revision bigint, out lineage bytea, out others bytea[]
 ) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     now_floor bigint;
     now_declared bigint;
     made bigint;
-    made_lineage bytea;
+    touched bytea[];
+    is_overtaken boolean;
+    written bigint;
 begin
-    -- As may_write asks, whose call takes longer than all of this.
-    if not pg_has_role(session_user, current_user, 'member') and not exists (
-            select from cubby.member m where m.collection = in_collection and m.writes
-                and pg_has_role(session_user, to_regrole(quote_ident(m.role)), 'member')) then
-        perform cubby.check_writer(in_collection);
+    -- As may_write asks, whose call takes longer than all of this. What is decided without a query is asked alone.
+    if not pg_has_role(session_user, current_user, 'member') then
+        if not exists (
+                select from cubby.member m where m.collection = in_collection and m.writes
+                    and pg_has_role(session_user, to_regrole(quote_ident(m.role)), 'member')) then
+            perform cubby.check_writer(in_collection);
+        end if;
     end if;
     -- Before the lock: other hosts need not wait for it. Arrays as they are sent have the lengths of their parts.
     if in_digest is not null and in_digest is distinct from sha256(array_send(in_removed) || array_send(in_keys)
@@ -200,15 +225,17 @@ begin
             || coalesce('\x01' || in_declarations, '')) then
         raise exception 'the commit came with other bytes than its host sent' using errcode = 'CB004';
     end if;
-    perform cubby.check_records(in_removed, in_keys, in_ranks, in_records, in_record, in_declarations);
+    -- The items are checked while they are written: a query of their own would take as long as that.
+    if cardinality(in_removed) > 0 or (cubby.is_change(in_record) and cubby.is_declaration(in_declarations)) is not true then
+        perform cubby.check_records(in_removed, in_keys, in_ranks, in_records, in_record, in_declarations);
+    end if;
     -- Within a transaction of the caller's the row stays locked: that has the deadline of `hold`.
     if current_setting('idle_in_transaction_session_timeout') = '0' then
         perform set_config('idle_in_transaction_session_timeout', '5s', true);
     end if;
-    -- The row stays locked until the end: the commits of a collection come one after the other. The lineage is the next one
-    -- when nothing came in between.
-    update cubby.collection c set head = c.head + 1,
-            lineage = case when c.head = in_seen then sha256(c.lineage || uuid_send(in_token)) else c.lineage end
+    -- The row stays locked until the end: the commits of a collection come one after the other.
+    update cubby.collection c
+        set head = c.head + 1, former = c.lineage, lineage = sha256(c.lineage || uuid_send(in_token))
         where c.id = in_collection and c.epoch = in_epoch
         returning c.head, c.floor, c.lineage, c.declared into revision, now_floor, lineage, now_declared;
     if not found then
@@ -218,38 +245,55 @@ begin
     status := 0;
     -- When nothing came in between, there is no commit with this token, either.
     if revision <> in_seen + 1 then
-        select l.revision, l.lineage into made, made_lineage from cubby.log l where l.token = in_token;
+        touched := in_reads || in_removed || in_keys || in_claims;
+        if revision - in_seen between 2 and in_most + 1 and cardinality(touched) <= 16 then
+            -- A few keys are looked for in each of a few commits. This reads the log as the host would.
+            select max(l.revision) filter (where l.token = in_token), bool_or(l.keys && touched),
+                    array_agg(case when octet_length(l.record) <= 2000 and octet_length(l.lineage) = 32
+                        then uuid_send(l.host) || l.lineage || l.record end)
+                into made, is_overtaken, others
+                from (
+                    select l.* from cubby.log l
+                        where l.collection = in_collection and l.revision > in_seen and l.revision < commit.revision
+                        order by l.revision
+                ) as l;
+        else
+            -- With one bound alone the plan may look at the whole log. Hashed, many keys on both sides take no longer than
+            -- reading them, while the other hosts wait.
+            select l.revision into made from cubby.log l where l.token = in_token;
+            is_overtaken := exists (
+                select from cubby.log l, unnest(l.keys) as k (key) where l.collection = in_collection
+                    and l.revision > in_seen and l.revision < commit.revision and k.key in (select unnest(touched)));
+        end if;
         status := case
             when revision <= in_seen then 3
             when made is not null then 1
             when in_seen < now_floor then 4
             when in_seen < now_declared then 2
-            -- With one bound alone the plan may look at the whole log. Hashed, many keys on both sides take no longer than
-            -- reading them, while the other hosts wait.
-            when in_reads is null or exists (
-                select from cubby.log l, unnest(l.keys) as k (key) where l.collection = in_collection
-                    and l.revision > in_seen and l.revision < commit.revision
-                    and k.key in (select unnest(in_reads || in_removed || in_keys || in_claims))) then 2
+            when in_reads is null or is_overtaken then 2
             else 0 end;
         if status <> 0 then
-            revision := revision - 1;
-            update cubby.collection c set head = commit.revision where c.id = in_collection;
-            revision := coalesce(made, revision);
-            lineage := made_lineage;
+            update cubby.collection c set head = commit.revision - 1, lineage = c.former where c.id = in_collection;
+            revision := coalesce(made, revision - 1);
+            lineage := (select l.lineage from cubby.log l where l.token = in_token);
             return;
         end if;
-        lineage := sha256(lineage || uuid_send(in_token));
-        update cubby.collection c set lineage = commit.lineage where c.id = in_collection;
     end if;
     if cardinality(in_removed) > 0 then
         delete from cubby.item i where i.collection = in_collection and i.key = any (in_removed);
     end if;
-    if cardinality(in_keys) > 0 then
+    if greatest(cardinality(in_keys), cardinality(in_ranks), cardinality(in_records)) > 0 then
         insert into cubby.item as i (collection, key, rank, version, record)
             select in_collection, n.key, n.rank, commit.revision, n.record
                 from unnest(in_keys, in_ranks, in_records) as n (key, rank, record)
+                where cubby.is_item(n.key, n.rank, n.record)
             on conflict on constraint item_pkey
             do update set rank = excluded.rank, version = excluded.version, record = excluded.record;
+        get diagnostics written = row_count;
+        if written <> greatest(cardinality(in_keys), cardinality(in_ranks), cardinality(in_records)) then
+            perform cubby.check_records(in_removed, in_keys, in_ranks, in_records, in_record, in_declarations);
+            raise exception 'an item of the commit was not written' using errcode = 'CB004';
+        end if;
     end if;
     insert into cubby.log (collection, revision, seen, host, token, lineage, keys, record)
         values (in_collection, commit.revision, in_seen, in_host, in_token, commit.lineage,
@@ -271,6 +315,19 @@ begin
     end if;
     -- A number, and no contents: anybody may listen and notify on any channel. It has listeners ask for the log.
     perform pg_notify('cubby_' || encode(uuid_send(in_epoch), 'hex'), commit.revision::text);
+end $$;
+
+-- The same for a program that reads the log for what others committed.
+create or replace function cubby.commit(
+    in_collection int, in_epoch uuid, in_seen bigint, in_token uuid, in_host uuid, in_reads bytea[],
+    in_removed bytea[], in_keys bytea[], in_ranks bytea[], in_records bytea[], in_record bytea,
+    in_claims bytea[], in_declarations bytea, in_digest bytea,
+    out status int, out revision bigint, out lineage bytea
+) language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+    select c.status, c.revision, c.lineage into status, revision, lineage from cubby.commit(
+        in_collection, in_epoch, in_seen, in_token, in_host, in_reads, in_removed, in_keys, in_ranks, in_records, in_record,
+        in_claims, in_declarations, in_digest, 0) as c;
 end $$;
 
 -- The same for an older program, which says no digest.

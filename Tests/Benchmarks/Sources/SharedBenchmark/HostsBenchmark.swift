@@ -43,17 +43,25 @@ enum HostsBenchmark {
 
     static func measure(_ address: SharedAddress, _ server: String, seconds: Double) throws {
         var counts: [String: Int] = [:]
+        // What the hosts and the server's processes took.
+        var work: [String: (hosts: Double, server: Double)] = [:]
+        func count(_ name: String, _ hosts: Int, _ host: @escaping @Sendable (Int) throws -> Step) throws {
+            let (found, time) = try inParallel(hosts, host)
+            counts[name, default: 0] += found
+            work[name, default: (0, 0)].hosts += time.hosts
+            work[name, default: (0, 0)].server += time.server
+        }
         let turns = max(1, Int(seconds / turn))
         for _ in 0..<turns {
             for (name, hosts, command) in [
                 ("one UPDATE", 1, update), ("UPDATEs", committing, update), ("by hand", committing, commit),
             ] {
-                counts[name, default: 0] += try inParallel(hosts) { try byHand(server, command, $0, of: hosts) }
+                try count(name, hosts) { try byHand(server, command, $0, of: hosts) }
             }
             for (name, hosts) in [("one host", 1), ("hosts", committing)] {
-                counts[name, default: 0] += try inParallel(hosts) { try host(address, $0, of: hosts) }
+                try count(name, hosts) { try host(address, $0, of: hosts) }
             }
-            counts["followed", default: 0] += try inParallel(committing + following) { number in
+            try count("followed", committing + following) { number in
                 number < committing ? try host(address, number, of: committing) : try follower(address, number)
             }
         }
@@ -67,6 +75,33 @@ enum HostsBenchmark {
         report("\(committing) hosts committing", "hosts", "\(committing) bare UPDATEs", "UPDATEs")
         report("\(committing) hosts committing", "hosts", "head row and NOTIFY by hand", "by hand")
         report("the same, with \(following) that follow", "followed", "without", "hosts")
+        for (what, name) in [
+            ("\(committing) bare UPDATEs", "UPDATEs"), ("by hand", "by hand"), ("\(committing) hosts", "hosts"),
+            ("the same, with \(following) that follow", "followed"),
+        ] {
+            guard let (hosts, server) = work[name], let count = counts[name], count > 0 else { continue }
+            print(
+                String(
+                    format: "    processor time a commit, %@: hosts %.0f µs, server %.0f µs", what,
+                    hosts / Double(count) * 1e6, server / Double(count) * 1e6))
+        }
+    }
+
+    /// The processor time of this process, and of the server's, in seconds: of those that run now.
+    private static func processorTime() -> (hosts: Double, server: Double) {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        let server = processes.filter { Int($0) != nil }.reduce(0.0) { sum, process in
+            guard let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8),
+                name == "postgres\n",
+                let times = try? String(contentsOfFile: "/proc/\(process)/schedstat", encoding: .utf8),
+                let nanoseconds = times.split(separator: " ").first.flatMap({ Double($0) })
+            else { return sum }
+            return sum + nanoseconds / 1e9
+        }
+        return (seconds(usage.ru_utime) + seconds(usage.ru_stime), server)
     }
 
     private static func byHand(_ server: String, _ command: String, _ number: Int, of hosts: Int) throws -> Step {
@@ -119,14 +154,17 @@ enum HostsBenchmark {
     /// - Parameters:
     ///   - hosts: their number.
     ///   - host: makes the host, on its thread.
-    /// - Returns: how many steps were commits.
+    /// - Returns: how many steps were commits, and the processor time that they took.
     /// - Throws: what a host throws.
     private static func inParallel(
         _ hosts: Int, _ host: @escaping @Sendable (_ number: Int) throws -> Step
-    ) throws -> Int {
+    ) throws -> (count: Int, time: (hosts: Double, server: Double)) {
         let total = Atomic(0)
         let failures = Atomic(0)
         let ready = Atomic(0)
+        // Connections are open until the time is taken.
+        let done = Atomic(0)
+        let isTaken = Atomic(false)
         let group = DispatchGroup()
         for number in 0..<hosts {
             let thread = Thread {
@@ -141,17 +179,25 @@ enum HostsBenchmark {
                         if try step(count + Int.random(in: 0..<10_000)) { count += 1 }
                     }
                     total.add(count, ordering: .relaxed)
+                    done.add(1, ordering: .sequentiallyConsistent)
+                    while !isTaken.load(ordering: .sequentiallyConsistent) { usleep(1000) }
                 } catch {
                     FileHandle.standardError.write(Data("\(error)\n".utf8))
                     failures.add(1, ordering: .relaxed)
                     ready.add(1, ordering: .sequentiallyConsistent)
+                    done.add(1, ordering: .sequentiallyConsistent)
                 }
             }
             group.enter()
             thread.start()
         }
+        while ready.load(ordering: .sequentiallyConsistent) < hosts { usleep(1000) }
+        let start = processorTime()
+        while done.load(ordering: .sequentiallyConsistent) < hosts { usleep(1000) }
+        let end = processorTime()
+        isTaken.store(true, ordering: .sequentiallyConsistent)
         group.wait()
         if failures.load(ordering: .relaxed) > 0 { throw SharedBenchmark.Failure() }
-        return total.load(ordering: .relaxed)
+        return (total.load(ordering: .relaxed), (end.hosts - start.hosts, end.server - start.server))
     }
 }

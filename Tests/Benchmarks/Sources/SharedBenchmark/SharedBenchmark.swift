@@ -27,6 +27,7 @@ enum SharedBenchmark {
         let psycopg = try PsycopgPeer([given[4], given[5]], server: server)
         try measureCommits(small, floor, psycopg)
         try measureNotifications(small, floor, listener, psycopg)
+        try measurePublishing(small, floor, given[1])
         try HostsBenchmark.measure(small, server, seconds: time)
         try LocalBenchmark.measure(small)
     }
@@ -127,6 +128,54 @@ enum SharedBenchmark {
         try Figures.compare("1000 of 100000 items in one commit", with: many, rounds: 31) { round in
             for place in 0..<1000 { try store[place * 100 + round]?.setValueInDollars(Int64(-round - 1)) }
             try store.commit()
+        }
+    }
+
+    /// Commits of one and of a hundred items to a collection that is published as rows, beside one that is not, with the flush and
+    /// without; then what the server takes to check a commit's digest. It is in a database of its own: publishing changes what
+    /// commits of all collections of a database do.
+    private static func measurePublishing(_ address: SharedAddress, _ floor: OpaquePointer, _ folder: String) throws {
+        if floor_run(floor, "create database published", 0) == 0 { throw Failure() }
+        let rows = try filled("postgres://owner@/published?host=\(folder)", "rows", 100_000)
+        _ = try SharedPublication.publish(rows, household: .household)
+        func commit(_ store: ItemStore, _ items: Int) -> (Int) throws -> Void {
+            { round in
+                for place in 0..<items {
+                    try store[(round * 7 + place * 1000) % 100_000]?.setValueInDollars(Int64(-round - 2))
+                }
+                try store.commit()
+            }
+        }
+        for (flush, option) in [("", ""), (", without a flush", "&options=-c%20synchronous_commit%3Doff")] {
+            let stores = try [rows, address].map {
+                try ItemStore.open(SharedPersistence(SharedAddress("\($0)\(option)"), hostName: "publisher"))
+            }
+            for (items, rounds) in [(1, 1000), (100, 200)] {
+                let beside: [Figures.Peer] = [
+                    ("not published", { round in try Figures.seconds { try commit(stores[1], items)(round) } })
+                ]
+                try Figures.compare(
+                    "a commit of \(items) published\(flush)", with: beside, rounds: rounds, commit(stores[0], items))
+            }
+            guard !flush.isEmpty else { continue }
+            for items in [1, 100] {
+                // A key, a rank and a record each, as arrays, and the log's record, as often as would be seen on a clock.
+                let digests = """
+                    select count(sha256(array_send(k) || array_send(k) || array_send(k) || array_send(r) || array_send(k)
+                        || array_send(array[decode(repeat('2a', 60), 'hex')]))) from generate_series(1, 1000) n, (
+                        select array_agg(decode(md5(i::text || $1), 'hex')) k, array_agg(decode(repeat('2a', 68), 'hex')) r
+                            from generate_series(1, \(items)) i offset 0) a
+                    """
+                var times: [Double] = []
+                for round in 0..<11 {
+                    times.append(
+                        try Figures.seconds { if floor_run(floor, digests, Int32(round)) == 0 { throw Failure() } })
+                }
+                let whole = try (0..<101).map { round in try Figures.seconds { try commit(stores[1], items)(round) } }
+                Figures.report(
+                    "the server's check of \(items) items' digest", Figures.median(times) / 1000,
+                    "their commit\(flush)", Figures.median(whole))
+            }
         }
     }
 
