@@ -54,8 +54,7 @@ final class AttachSession: PromptTerminal, CommitListener {
             host.loop.forget(notifier)
             return nil
         }
-        channel.onDrained = { [weak self] in self?.schedule() }
-        channel.onBroken = { [weak self] in self?.end() }
+        channel.observe(drained: { [weak self] in self?.schedule() }, broken: { [weak self] in self?.end() })
         greetingTimer = host.loop.after(Self.greetingLimit) { [weak self] in
             if let self, inbox.isSilent { end() }
         }
