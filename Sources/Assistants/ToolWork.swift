@@ -42,19 +42,14 @@ package enum ToolCalls {
     /// What a host says that takes calls from now on.
     package static let readiness = mark(of: nil) + mark(of: nil) + Array("{\"isReady\":true}\n".utf8)
 
-    /// Whether a call runs a script.
-    package static func isScript(_ call: String) -> Bool {
-        (try? JSONValue(json: Array(call.utf8)))?["tool"]?.text == "run"
-    }
-
     /// The entry that performs a call on such a host.
     package static func entry(for call: String) -> String {
-        return """
-            if not \(name) then
-              error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
-            end
-            \(name)(\(call.quoted()))
-            """
+        """
+        if not \(name) then
+          error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
+        end
+        \(name)(\(call.quoted()))
+        """
     }
 
     private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? "ready").utf8) }
