@@ -1,5 +1,5 @@
 package import Application
-package import Files
+import Files
 import Glibc
 package import PropertyList
 import Wording
@@ -16,11 +16,9 @@ package enum CallRole: String, Sendable {
 
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
 package final class CallProcesses {
-    /// Starts a process with its standard streams on a socket.
-    package typealias Launch = (_ role: CallRole, _ socket: Int32) throws(FileError) -> ChildProcess
-
     private let loop: EventLoop
-    private let launch: Launch
+    private let words: [String]
+    private let environment: [String: String]
     private var host: CallProcess?
     private var isReady = false
     /// Called for the call that waits for the host: changes follow one another.
@@ -28,10 +26,10 @@ package final class CallProcesses {
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - launch: starts the processes.
-    package init(_ loop: EventLoop, launch: @escaping Launch) {
-        self.loop = loop
-        self.launch = launch
+    ///   - words: the program and its arguments, the last of which is followed by the role.
+    ///   - environment: the variables of the processes.
+    package init(_ loop: EventLoop, words: [String], environment: [String: String]) {
+        (self.loop, self.words, self.environment) = (loop, words, environment)
     }
 
     /// Starts a call, as its server asks for it.
@@ -80,7 +78,9 @@ package final class CallProcesses {
     private func start(
         _ role: CallRole, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void
     ) -> CallProcess? {
-        do throws(FileError) { return try CallProcess(role, launch, on: loop, call, completion) } catch {
+        do throws(FileError) {
+            return try CallProcess(words + [role.rawValue], environment, on: loop, call, completion)
+        } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
             return nil
         }
@@ -100,14 +100,14 @@ private final class CallProcess {
     private var watch: LoopWatch?
 
     /// - Parameters:
-    ///   - role: what it does.
-    ///   - launch: starts it.
+    ///   - words: the program and its arguments.
+    ///   - environment: its variables.
     ///   - loop: the thread's loop.
     ///   - call: its input, after whose answer it ends; nil for a process that stays.
     ///   - completion: called with the answer, and at the end of a process that stays.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ role: CallRole, _ launch: CallProcesses.Launch, on loop: EventLoop, _ call: JSONValue?,
+        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue?,
         _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
@@ -117,7 +117,9 @@ private final class CallProcess {
         defer { close(ends[1]) }
         stream = StreamDescriptor(ends[0])
         input = OutputQueue(ends[0], on: loop)
-        do throws(FileError) { child = try launch(role, ends[1]) } catch {
+        do throws(FileError) {
+            child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
+        } catch {
             close(ends[0])
             throw error
         }

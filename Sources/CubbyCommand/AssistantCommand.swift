@@ -64,9 +64,7 @@ struct AssistantCommand: ParsableCommand {
         do throws(FileError) {
             let audit = try AuditFile(in: folder, container: located.path)
             let loop = try EventLoop()
-            let processes = CallProcesses(loop) { role, socket throws(FileError) in
-                try ChildProcess(words + [role.rawValue], input: socket, output: socket, environment: environment)
-            }
+            let processes = CallProcesses(loop, words: words, environment: environment)
             defer { processes.end() }
             let output = OutputQueue(StandardDescriptor.output, on: loop, limit: AssistantServer.unreadLimit)
             AssistantServer(
