@@ -23,8 +23,8 @@ package final class AssistantServer {
     private static let waitingLimit = 64
     /// The bytes of the longest id and of the longest name of a client: both are in the record of each call.
     private static let longestName = 200
-    /// The largest number of bytes that a client has not read: one beyond it is gone.
-    package static let unreadLimit = 64 << 20
+    /// The number of bytes that a client may leave unread: one beyond it is gone.
+    private static let unreadLimit = 64 << 20
     /// Seconds after which a call is stopped, whatever its own limit is.
     package static let patience = Duration.seconds(120)
 
@@ -75,8 +75,8 @@ package final class AssistantServer {
     /// Serves the client of two streams until it has left. One that only ends its requests still gets their answers.
     ///
     /// - Parameters:
-    ///   - input: where its requests come from.
-    ///   - output: where answers are sent to.
+    ///   - input: has its requests.
+    ///   - output: has what `send` was given.
     package func serve(_ input: StreamDescriptor, _ output: OutputQueue) {
         var hasLeft = false
         var requests: LoopWatch?
@@ -85,9 +85,10 @@ package final class AssistantServer {
             if bytes.isEmpty { requests?.cancel() } else { receive(bytes[...]) }
         }
         // An event that a stream never has: only its end is reported.
-        loop.watch(output.descriptor, for: .priority) { _ in hasLeft = true }
+        loop.watch(output.stream.descriptor, for: .priority) { _ in hasLeft = true }
         loop.run(until: {
-            hasLeft || output.isBroken || requests?.isCancelled == true && isIdle && output.isEmpty
+            hasLeft || output.isBroken || output.count > Self.unreadLimit
+                || requests?.isCancelled == true && isIdle && output.isEmpty
         })
         end()
     }

@@ -116,7 +116,7 @@ private final class CallProcess {
         }
         defer { close(ends[1]) }
         stream = StreamDescriptor(ends[0])
-        input = OutputQueue(ends[0], on: loop)
+        input = OutputQueue(stream, on: loop)
         do throws(FileError) {
             child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
         } catch {

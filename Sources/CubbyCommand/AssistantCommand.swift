@@ -66,11 +66,11 @@ struct AssistantCommand: ParsableCommand {
             let loop = try EventLoop()
             let processes = CallProcesses(loop, words: words, environment: environment)
             defer { processes.end() }
-            let output = OutputQueue(StandardDescriptor.output, on: loop, limit: AssistantServer.unreadLimit)
-            AssistantServer(
-                loop, audit: audit, allowsChanges: allowChanges, starter: processes.start, send: output.send
-            )
-            .serve(StreamDescriptor(StandardDescriptor.input), output)
+            let output = OutputQueue(StreamDescriptor(StandardDescriptor.output), on: loop)
+            let server = AssistantServer(
+                loop, audit: audit, allowsChanges: allowChanges, starter: processes.start
+            ) { output.send($0) }
+            server.serve(StreamDescriptor(StandardDescriptor.input), output)
         } catch { throw CommandFailure.exit(error) }
     }
 

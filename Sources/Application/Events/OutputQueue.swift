@@ -17,12 +17,10 @@ package struct StreamDescriptor: Sendable {
     ///
     /// - Returns: the bytes; none at the end, and after an error.
     package func read() -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            var result = 0
-            repeat {
-                result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            } while result < 0 && errno == EINTR
-            count = max(result, 0)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count >= 0 || errno != EINTR { return Array(buffer.prefix(max(count, 0))) }
         }
     }
 
@@ -45,14 +43,18 @@ package struct StreamDescriptor: Sendable {
 
 /// Bytes for a stream, which the event loop writes as the reader takes them: the loop never waits for a slow reader.
 package final class OutputQueue {
-    private let stream: StreamDescriptor
+    /// While the stream is full, writing is retried after this many bytes: a script that runs keeps the loop from it.
+    private static let retryInterval = 64 << 10
+
+    /// Stays open while this object is used.
+    package let stream: StreamDescriptor
     private let loop: EventLoop
-    private let limit: Int
     private var bytes: [UInt8] = []
     /// The number of bytes at the beginning that are written already.
     private var written = 0
+    private var sinceTry = 0
     private var watch: LoopWatch?
-    /// Whether the reader is gone, or considered to be: nothing is queued any more.
+    /// Whether the reader is gone: nothing is queued any more.
     package private(set) var isBroken = false
     /// Called when the loop has written everything.
     package var onDrained: () -> Void = {}
@@ -60,68 +62,53 @@ package final class OutputQueue {
     package var onBroken: () -> Void = {}
 
     /// - Parameters:
-    ///   - descriptor: remains the caller's, and open while this object is used.
+    ///   - stream: the stream.
     ///   - loop: the thread's loop.
-    ///   - limit: the largest number of queued bytes: a reader beyond it is considered gone.
-    package init(_ descriptor: Int32, on loop: EventLoop, limit: Int = .max) {
-        stream = StreamDescriptor(descriptor)
-        self.loop = loop
-        self.limit = limit
-    }
+    package init(_ stream: StreamDescriptor, on loop: EventLoop) { (self.stream, self.loop) = (stream, loop) }
 
     deinit { watch?.cancel() }
 
-    /// The stream's descriptor.
-    package var descriptor: Int32 { stream.descriptor }
     /// The number of queued bytes.
     package var count: Int { bytes.count - written }
     package var isEmpty: Bool { count == 0 }
-    /// Whether the loop waits for the reader.
-    package var isBlocked: Bool { watch != nil }
 
-    /// Queues bytes until the next flush.
-    package func append(_ more: [UInt8]) { if !isBroken { bytes += more } }
-
-    /// Queues bytes, and writes what the stream takes now.
-    package func send(_ more: [UInt8]) {
-        append(more)
-        if !isBlocked { flush() }
-        if count > limit { abandon() }
+    /// Queues bytes, and writes what the stream takes.
+    ///
+    /// - Parameters:
+    ///   - more: the bytes.
+    ///   - atOnce: false for output in small pieces: while the reader is slow, they are gathered.
+    package func send(_ more: [UInt8], atOnce: Bool = true) {
+        guard !isBroken else { return }
+        bytes += more
+        sinceTry += more.count
+        if atOnce || watch == nil || sinceTry >= Self.retryInterval { flush() }
     }
 
     /// Writes what the stream takes now; the loop writes the rest.
     package func flush() {
-        while !isEmpty {
-            guard let count = stream.write(bytes[written...]) else { return abandon() }
-            if count == 0 { break }
-            written += count
+        guard !isBroken else { return }
+        sinceTry = 0
+        while !isEmpty, !isBroken {
+            let count = stream.write(bytes[written...])
+            if count == 0 { return waitForReader() }
+            if let count { written += count } else { isBroken = true }
         }
-        if written > bytes.count / 2 {
-            bytes = Array(bytes[written...])
-            written = 0
-        }
-        if isEmpty {
-            stopWaiting()
-        } else if !isBlocked {
-            watch = loop.watch(stream.descriptor, for: .writable) { [weak self] _ in self?.writable() }
-        }
-    }
-
-    private func writable() {
-        flush()
-        if isEmpty, !isBroken { onDrained() }
-    }
-
-    private func abandon() {
-        isBroken = true
         bytes = []
         written = 0
-        stopWaiting()
-        onBroken()
-    }
-
-    private func stopWaiting() {
         watch?.cancel()
         watch = nil
+        if isBroken { onBroken() }
+    }
+
+    private func waitForReader() {
+        if written > bytes.count / 2 {
+            bytes.removeFirst(written)
+            written = 0
+        }
+        guard watch == nil else { return }
+        watch = loop.watch(stream.descriptor, for: .writable) { [weak self] _ in
+            self?.flush()
+            if let self, isEmpty, !isBroken { onDrained() }
+        }
     }
 }

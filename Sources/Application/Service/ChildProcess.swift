@@ -164,14 +164,10 @@ package enum ProcessEnd {
     ///   - body: called once.
     /// - Returns: false when no thread can be created.
     package static func notify(of process: Int32, _ body: @escaping @Sendable () -> Void) -> Bool {
-        let descriptor = cubby_pidfd_open(process)
-        return DetachedThread.start {
-            var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        DetachedThread.start {
+            var end = pollfd(fd: cubby_pidfd_open(process), events: Int16(POLLIN), revents: 0)
             // Without a descriptor to wait for, the process is looked at every second.
-            while end.revents == 0, kill(process, 0) == 0 || errno != ESRCH {
-                poll(&end, 1, descriptor >= 0 ? -1 : 1000)
-            }
-            if descriptor >= 0 { close(descriptor) }
+            while end.revents == 0, kill(process, 0) == 0 || errno != ESRCH { poll(&end, 1, end.fd < 0 ? 1000 : -1) }
             body()
         }
     }

@@ -54,7 +54,8 @@ final class AttachSession: PromptTerminal, CommitListener {
             host.loop.forget(notifier)
             return nil
         }
-        channel.observe(drained: { [weak self] in self?.schedule() }, broken: { [weak self] in self?.end() })
+        channel.queue.onDrained = { [weak self] in self?.schedule() }
+        channel.queue.onBroken = { [weak self] in self?.end() }
         greetingTimer = host.loop.after(Self.greetingLimit) { [weak self] in
             if let self, inbox.isSilent { end() }
         }
@@ -216,7 +217,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         host.removeCommitListener(self)
         host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }
-        channel.flush()
+        channel.queue.flush()
         channel.socket.end()
         awaited = nil
         if let entry { host.cancel(entry) }

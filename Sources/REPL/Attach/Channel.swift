@@ -13,14 +13,11 @@ final class Channel {
 
     /// Maximum number of bytes of output queued for a slow peer.
     static let outputLimit = 8 << 20
-    /// While the socket is full, sending is retried after this many bytes.
-    private static let retryInterval = 64 << 10
 
     let socket: AttachSocket
-    private let queue: OutputQueue
+    let queue: OutputQueue
     private var decoder = AttachDecoder()
     private lazy var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    private var sinceTry = 0
     private var dropped = 0
 
     /// - Parameters:
@@ -28,24 +25,17 @@ final class Channel {
     ///   - loop: the thread's loop.
     init(_ socket: AttachSocket, loop: EventLoop) {
         self.socket = socket
-        queue = OutputQueue(socket.descriptor, on: loop)
+        queue = OutputQueue(StreamDescriptor(socket.descriptor), on: loop)
     }
 
     // MARK: Sending
 
     var isEmpty: Bool { queue.isEmpty }
 
-    /// Has functions called when everything has been sent, and once when the peer is gone.
-    func observe(drained: @escaping () -> Void, broken: @escaping () -> Void) {
-        queue.onDrained = drained
-        queue.onBroken = broken
-    }
-
     /// Sends a message that must not be dropped.
     func send(_ message: AttachMessage) {
         recordDropped()
-        queue.append(message.encoded)
-        flush()
+        queue.send(message.encoded)
     }
 
     /// Sends output, or the part that fits.
@@ -57,22 +47,14 @@ final class Channel {
         let capacity = max(Self.outputLimit - queue.count, 0)
         let taken = message.bytes.prefix(capacity)
         dropped += message.bytes.count - taken.count
-        if !taken.isEmpty { queue.append(AttachMessage(message.kind, Array(taken)).encoded) }
-        sinceTry += taken.count
-        if !queue.isBlocked || sinceTry >= Self.retryInterval { flush() }
-    }
-
-    /// Sends as much as the socket accepts now.
-    func flush() {
-        sinceTry = 0
-        queue.flush()
+        if !taken.isEmpty { queue.send(AttachMessage(message.kind, Array(taken)).encoded, atOnce: false) }
     }
 
     private func recordDropped() {
         guard dropped > 0 else { return }
         let notice = "\n[\(dropped) bytes of output were left out: this prompt did not read them in time]\n"
         dropped = 0
-        queue.append(AttachMessage(.errors, notice).encoded)
+        queue.send(AttachMessage(.errors, notice).encoded, atOnce: false)
     }
 
     // MARK: Receiving
@@ -89,7 +71,7 @@ final class Channel {
             let count = poll(&entry, 1, patience.map { Int32($0 * 1000) } ?? -1)
             if count == 0 { return .silence }
             if count < 0 { continue }
-            if entry.revents & Int16(POLLOUT) != 0 { flush() }
+            if entry.revents & Int16(POLLOUT) != 0 { queue.flush() }
             guard receive() else { return .end }
         }
     }

@@ -41,7 +41,8 @@ final class StatusAnswer {
             channel.send(AttachMessage(.denied, "the key that was shown is not that of the host's user"))
         }
         if channel.isEmpty { return end() }
-        channel.observe(drained: { [unowned self] in end() }, broken: { [unowned self] in end() })
+        channel.queue.onDrained = { [unowned self] in end() }
+        channel.queue.onBroken = { [unowned self] in end() }
     }
 
     private func end() {
