@@ -42,6 +42,11 @@ package enum ToolCalls {
     /// What a host says that takes calls from now on.
     package static let readiness = mark(of: nil) + mark(of: nil) + Array("{\"isReady\":true}\n".utf8)
 
+    /// Whether a call runs a script.
+    package static func isScript(_ call: String) -> Bool {
+        (try? JSONValue(json: Array(call.utf8)))?["tool"]?.text == "run"
+    }
+
     /// The entry that performs a call on such a host.
     package static func entry(for call: String) -> String {
         """
@@ -301,10 +306,11 @@ final class ToolWork {
 /// Values for an answer, within its size: what is beyond it, and what JSON lacks, is replaced by `{"$omitted": …}`, and
 /// counted.
 struct AnswerValues {
-    /// The sizes of one value and of all, in bytes.
-    private static let (valueSize, size) = (16 << 10, 512 << 10)
+    /// The largest size of one value in bytes.
+    private static let valueSize = 16 << 10
 
-    private var left = size
+    /// The bytes that all values may still have.
+    private var left = 512 << 10
     /// The number of values that were replaced.
     private(set) var omitted = 0
 

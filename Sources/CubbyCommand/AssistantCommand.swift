@@ -88,10 +88,10 @@ struct AssistantCommand: ParsableCommand {
     private static let outputLimit = 1 << 20
 
     /// Reads the call, a line of standard input, and takes the standard streams from scripts: what is said before an answer
-    /// is the reason why there is none.
+    /// is the reason why there is none. The call's stream stays open as long as this process: its end tells of it.
     private static func takeStreams() throws -> String {
         guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
-        do throws(FileError) { close(try StandardDescriptor.takeInput()) } catch { throw CommandFailure.exit(error) }
+        do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
         dup2(StandardDescriptor.output, StandardDescriptor.error)
         return call
     }
@@ -109,7 +109,9 @@ struct AssistantCommand: ParsableCommand {
         var options = try options(located)
         options.isReadOnly = true
         options.handlesSignals = false
-        options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        if ToolCalls.isScript(call) {
+            options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        }
         options.readable += options.writable
         options.writable = []
         options.connectable = []

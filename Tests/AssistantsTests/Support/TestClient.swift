@@ -115,7 +115,9 @@ final class HostCalls {
             ? changing()
             : open { options in
                 options.isReadOnly = true
-                options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+                if call["tool"]?.text == "run" {
+                    options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+                }
             }
         let output = CapturedOutput()
         host.frontEnd = output
