@@ -218,7 +218,7 @@ let package = Package(
                 "REPL", "Scripting", "LineEditor", "Lua", "Application", "Images", "Items", "KeyedArchive",
                 "PredicateFormat", "PropertyList", "SQLite", "Files", "CPlatform", "Wording",
             ],
-            resources: [.embedInCode("tools.json")]),
+            resources: [.embedInCode("methods.json"), .embedInCode("tools.json")]),
         .target(
             name: "Cubby",
             dependencies: exported + bindings + ["TestBindings"]),

@@ -3,49 +3,55 @@ package import PropertyList
 import Scripting
 import Wording
 
-/// Starts the calls of tools.
-package protocol CallStarter: AnyObject {
-    /// - Parameters:
-    ///   - call: the tool and its checked arguments.
-    ///   - isChanging: whether it may change items.
-    ///   - completion: called once with the answer, unless the call is cancelled.
-    /// - Returns: a function that cancels the call.
-    func start(_ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void) -> () -> Void
-}
-
 /// A server of the Model Context Protocol for one client: its messages come in as bytes, and lines of JSON go out.
 ///
 /// The client's first request decides the revision: `initialize` begins a session of 2025-11-25; the requests of 2026-07-28
 /// carry their version.
 package final class AssistantServer {
-    private static let (handshake, stateless) = ("2025-11-25", "2026-07-28")
-    /// The numbers of calls that run, and that wait.
-    private static let (running, waiting) = (4, 64)
+    /// Starts a call, a tool and its checked arguments, that may change items or not.
+    ///
+    /// It calls the completion once with the answer, and returns a function that cancels the call.
+    package typealias Starter = (
+        _ call: JSONValue, _ isChanging: Bool, _ completion: @escaping (JSONValue) -> Void
+    ) -> () -> Void
+
+    private static let handshake = "2025-11-25"
+    private static let stateless = "2026-07-28"
+    /// The number of calls that run at a time.
+    private static let runningLimit = 4
+    /// The number of calls that wait.
+    private static let waitingLimit = 64
     /// The bytes of the longest id and of the longest name of a client: both are in the record of each call.
     private static let longestName = 200
+    /// The number of bytes that a client may leave unread: one beyond it is gone.
+    private static let unreadLimit = 64 << 20
     /// Seconds after which a call is stopped, whatever its own limit is.
     package static let patience = Duration.seconds(120)
 
     private final class Call {
-        let (id, message, parameters): (JSONValue, JSONValue, JSONValue)
-        let start = MonotonicTime.now()
+        let id: JSONValue
+        /// The tool and its arguments.
+        let message: JSONValue
+        let progressToken: JSONValue?
+        let arrival = MonotonicTime.now()
+        /// Stops it; nil while it waits.
         var cancel: (() -> Void)?
         var timer: LoopTimer?
 
-        init(_ id: JSONValue, _ message: JSONValue, _ parameters: JSONValue) {
-            (self.id, self.message, self.parameters) = (id, message, parameters)
+        init(_ id: JSONValue, _ message: JSONValue, progressToken: JSONValue?) {
+            (self.id, self.message, self.progressToken) = (id, message, progressToken)
         }
 
         var tool: String { message["tool"]?.text ?? "" }
         var isChanging: Bool { ToolCatalog.isChanging(tool, message["arguments"]) }
         /// Seconds since it has come.
-        var age: Double { MonotonicTime.now().seconds(since: start) }
+        var age: Double { MonotonicTime.now().seconds(since: arrival) }
     }
 
     private let loop: EventLoop
-    private let starter: any CallStarter
     private let audit: AuditFile
     private let allowsChanges: Bool
+    private let starter: Starter
     private let send: ([UInt8]) -> Void
     private var decoder = LineDecoder()
     private var version: String?
@@ -54,28 +60,49 @@ package final class AssistantServer {
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - starter: starts the calls.
     ///   - audit: has a line for the beginning and the end of each call.
     ///   - allowsChanges: whether `run` may keep what it changes.
+    ///   - starter: starts the calls.
     ///   - send: takes bytes for the client.
     package init(
-        _ loop: EventLoop, _ starter: any CallStarter, audit: AuditFile, allowsChanges: Bool,
+        _ loop: EventLoop, audit: AuditFile, allowsChanges: Bool, starter: @escaping Starter,
         send: @escaping ([UInt8]) -> Void
     ) {
-        (self.loop, self.starter, self.audit, self.allowsChanges) = (loop, starter, audit, allowsChanges)
-        self.send = send
+        (self.loop, self.audit, self.allowsChanges) = (loop, audit, allowsChanges)
+        (self.starter, self.send) = (starter, send)
+    }
+
+    /// Serves the client of two streams until it has left. One that only ends its requests still gets their answers.
+    ///
+    /// - Parameters:
+    ///   - input: has its requests.
+    ///   - output: has what `send` was given.
+    package func serve(_ input: StreamDescriptor, _ output: OutputQueue) {
+        var hasLeft = false
+        var requests: LoopWatch?
+        requests = loop.watch(input.descriptor) { [unowned self] _ in
+            let bytes = input.read()
+            if bytes.isEmpty { requests?.cancel() } else { receive(bytes[...]) }
+        }
+        // An event that a stream never has: only its end is reported.
+        loop.watch(output.stream.descriptor, for: .priority) { _ in hasLeft = true }
+        loop.run(until: {
+            hasLeft || output.isBroken || output.count > Self.unreadLimit
+                || requests?.isCancelled == true && isIdle && output.isEmpty
+        })
+        end()
     }
 
     /// Whether no call is under way.
-    package var isIdle: Bool { calls.isEmpty }
+    var isIdle: Bool { calls.isEmpty }
 
     /// Takes bytes of the client.
-    package func receive(_ bytes: ArraySlice<UInt8>) {
+    func receive(_ bytes: ArraySlice<UInt8>) {
         for line in decoder.lines(with: bytes) { take(line) }
     }
 
     /// The client is gone: its calls are stopped.
-    package func end() {
+    func end() {
         // Those that wait are not begun for nobody.
         calls.removeAll { $0.cancel == nil }
         for call in calls { finish(call, "the client has left") }
@@ -86,15 +113,14 @@ package final class AssistantServer {
     private func write(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) {
         var message = JSONValue.of(fields)
         message["jsonrpc"] = .string("2.0")
-        do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
-            // A value that JSON lacks: the client must not wait for an answer that never comes.
-            if message["result"] != nil, let id = message["id"] { deny(id, Denial(.inside, error.message)) }
-        }
+        if let json = try? message.json() { send(json + [0x0A]) }
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {
-        let (code, text) = (denial.code.rawValue, denial.description)
-        write(["id": id, "error": JSONValue.of(["code": code, "message": text, "data": denial.data])])
+        let error = JSONValue.of([
+            "code": denial.code.rawValue, "message": denial.description, "data": denial.data,
+        ])
+        write(["id": id, "error": error])
     }
 
     /// Takes a line; nil for one that is too long.
@@ -107,8 +133,9 @@ package final class AssistantServer {
             do throws(JSONError) { message = try JSONValue(json: line) } catch {
                 throw Denial(.parse, "a line is not JSON: \(error.message)")
             }
-            guard let fields = message.fields else { throw Denial(.request, "a message is one object, not a batch") }
-            guard message["jsonrpc"]?.text == "2.0" else { throw Denial(.request, "\"jsonrpc\": \"2.0\" is missing") }
+            guard let fields = message.fields, message["jsonrpc"]?.text == "2.0" else {
+                throw Denial(.request, "a message is one object with \"jsonrpc\": \"2.0\", not a batch")
+            }
             guard let method = message["method"]?.text else {
                 // An answer, to a question that was not put, is ignored.
                 if fields["result"] != nil || fields["error"] != nil { return }
@@ -116,11 +143,8 @@ package final class AssistantServer {
             }
             let parameters = message["params"] ?? .object([:])
             guard let given = fields["id"] else { return notified(method, parameters) }
-            guard given.text != nil || given.number != nil else {
-                throw Denial(.request, "an id is a string or an integer")
-            }
-            guard (given.text?.utf8.count ?? 0) <= Self.longestName else {
-                throw Denial(.request, "an id has at most \(Self.longestName.grouped) bytes")
+            guard given.isIdentifier, (given.text?.utf8.count ?? 0) <= Self.longestName else {
+                throw Denial(.request, "an id is an integer, or a string of at most \(Self.longestName) bytes")
             }
             if calls.contains(where: { $0.id == given }) { throw Denial(.request, "a call with this id is under way") }
             id = given
@@ -141,11 +165,11 @@ package final class AssistantServer {
     private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
         let meta = parameters["_meta"]
         let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
-        let isBeginning = method == "initialize"
         if version == Self.handshake {
-            if claimed != nil { throw Denial(.request, "this client has begun with initialize: \(Self.handshake)") }
-            if isBeginning { throw Denial(.request, "the client is initialized already") }
-        } else if isBeginning {
+            guard claimed == nil, method != "initialize" else {
+                throw Denial(.request, "this client has begun with initialize already: \(Self.handshake)")
+            }
+        } else if method == "initialize" {
             if version != nil { throw unsupported(parameters["protocolVersion"]) }
         } else if let claimed {
             guard let text = claimed.text else { throw Denial(.parameters, "a version is a string") }
@@ -179,7 +203,8 @@ package final class AssistantServer {
         if version == Self.stateless {
             result["resultType"] = .string("complete")
             result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
-            if isCached { (result["ttlMs"], result["cacheScope"]) = (.number(0), .string("private")) }
+            result["ttlMs"] = isCached ? .number(0) : nil
+            result["cacheScope"] = isCached ? .string("private") : nil
         }
         write(["id": id, "result": result])
     }
@@ -190,61 +215,47 @@ package final class AssistantServer {
         "name": "cubby", "title": "Cubby", "version": CubbyVersion.string,
     ])
 
-    /// What both revisions say of the server at first.
-    private var introduction: JSONValue {
+    private var instructions: JSONValue {
         let denial = allowsChanges ? "" : ", which is refused here"
-        return .of([
-            "capabilities": JSONValue.of(["tools": JSONValue.object([:]), "resources": JSONValue.object([:])]),
-            "instructions":
-                "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(denial). \(AssistantText.warning)",
-        ])
-    }
-
-    private static let templates = ["reference/{page}", "item/{itemKey}", "picture/{itemKey}"].map { template in
-        JSONValue.of(["uriTemplate": "cubby://" + template, "name": template])
+        return .string(
+            "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(denial). \(AssistantText.warning)"
+        )
     }
 
     /// - Returns: the result; nil if it follows later.
     private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
-        var introduction = introduction
+        let (given, constant) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
+        var result = constant
         switch method {
         case "initialize":
-            guard parameters["protocolVersion"]?.text != nil else {
-                throw Denial(.parameters, "protocolVersion is a string")
-            }
-            (version, client) = (Self.handshake, Self.name(parameters["clientInfo"]) ?? "")
-            introduction["protocolVersion"] = .string(Self.handshake)
-            introduction["serverInfo"] = Self.information
-            return introduction
-        case "server/discover" where version == Self.stateless:
-            introduction["supportedVersions"] = .array([.string(Self.stateless)])
-            return introduction
-        case "ping" where version != Self.stateless: return .object([:])
-        case "tools/list": return .of(["tools": ToolCatalog.tools(allowsChanges: allowsChanges)])
-        case "resources/templates/list": return .of(["resourceTemplates": Self.templates])
-        case "resources/list", "resources/read":
-            let name = method == "resources/list" ? "cursor" : "uri"
-            guard parameters[name] == nil ? name == "cursor" : parameters[name]?.text != nil else {
-                throw Denial(.parameters, "\(name) is a string")
-            }
-            try add(id, method, .of([name: parameters[name]]), parameters)
-        case "tools/call":
-            let tool = parameters["name"]?.text ?? ""
-            guard let given = (parameters["arguments"] ?? .object([:])).fields else {
-                throw Denial(.parameters, "arguments is an object")
-            }
-            let arguments: JSONValue
-            do throws(Denial) {
-                arguments = try ToolCatalog.arguments(of: tool, given, allowsChanges: allowsChanges)
-            } catch {
-                guard error.code == .tool else { throw error }
-                audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
-                return AssistantText.result(AssistantText.failure(error.description))
-            }
-            try add(id, tool, arguments, parameters)
-        default: throw Denial(.method, "there is no method \(VisibleText.line(method.shortened(to: 100)))")
+            version = Self.handshake
+            client = Self.name(parameters["clientInfo"]) ?? ""
+            result?["serverInfo"] = Self.information
+            result?["instructions"] = instructions
+        case "server/discover": result?["instructions"] = instructions
+        case "tools/list": result?["tools"] = .array(ToolCatalog.tools(allowsChanges: allowsChanges))
+        case "tools/call": result = try call(id, given["name"]?.text ?? "", given["arguments"], parameters)
+        case "resources/list", "resources/read": try add(id, method, given, parameters)
+        default: break
         }
-        return nil
+        return result
+    }
+
+    /// Adds a call of a tool.
+    ///
+    /// - Returns: why its arguments are refused, as a result of the tool.
+    private func call(
+        _ id: JSONValue, _ tool: String, _ given: JSONValue?, _ parameters: JSONValue
+    ) throws(Denial) -> JSONValue? {
+        do throws(Denial) {
+            let arguments = try ToolCatalog.arguments(of: tool, given, allowsChanges: allowsChanges)
+            try add(id, tool, arguments, parameters)
+            return nil
+        } catch {
+            guard error.code == .tool else { throw error }
+            audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
+            return AssistantText.result(AssistantText.failure(error.description))
+        }
     }
 
     // MARK: Calls
@@ -252,11 +263,12 @@ package final class AssistantServer {
     private func add(
         _ id: JSONValue, _ tool: String, _ arguments: JSONValue, _ parameters: JSONValue
     ) throws(Denial) {
-        guard calls.count < Self.running + Self.waiting else {
+        guard calls.count < Self.runningLimit + Self.waitingLimit else {
             throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
         }
         let message = JSONValue.of(["tool": tool, "arguments": arguments, "mark": AccessKey.random().text])
-        calls.append(Call(id, message, parameters))
+        let token = parameters["_meta"]?["progressToken"]
+        calls.append(Call(id, message, progressToken: token?.isIdentifier == true ? token : nil))
         startNext()
     }
 
@@ -266,7 +278,7 @@ package final class AssistantServer {
             // Changes follow one another: each is a transaction of the one host.
             let isChanging = running.contains { $0.isChanging }
             let next = calls.first { $0.cancel == nil && !($0.isChanging && isChanging) }
-            guard running.count < Self.running, let next else { return }
+            guard running.count < Self.runningLimit, let next else { return }
             start(next)
         }
     }
@@ -278,21 +290,21 @@ package final class AssistantServer {
             "arguments": call.message["arguments"],
         ])
         guard isRecorded else {
-            return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
+            return fail(call, "the call is refused: it cannot be recorded in \(audit.path)")
         }
-        let (start, patience) = (call.age, Self.patience.components.seconds)
-        let token = call.parameters["_meta"]?["progressToken"]
+        let start = call.age
         call.timer = loop.every(1) { [unowned self] in
-            guard call.age - start < Double(patience) else {
-                return end(
-                    call, AssistantText.failure("there was no answer in \(patience) s, and the call is stopped"))
+            guard call.age - start < Double(Self.patience.components.seconds) else {
+                return fail(call, "there was no answer in \(Self.patience.components.seconds) s: the call is stopped")
             }
-            guard let token, token.text != nil || token.number != nil else { return }
+            guard let token = call.progressToken else { return }
             let progress = JSONValue.of(["progressToken": token, "progress": call.age])
             write(["method": "notifications/progress", "params": progress])
         }
-        call.cancel = starter.start(call.message, isChanging: call.isChanging) { [weak self] in self?.end(call, $0) }
+        call.cancel = starter(call.message, call.isChanging) { [weak self] in self?.end(call, $0) }
     }
+
+    private func fail(_ call: Call, _ problem: String) { end(call, AssistantText.failure(problem)) }
 
     /// Answers a call.
     private func end(_ call: Call, _ answer: JSONValue) {
@@ -321,4 +333,9 @@ package final class AssistantServer {
         audit.record(["event": "end", "id": call.id, "outcome": outcome, "changes": counts, "seconds": call.age])
         startNext()
     }
+}
+
+extension JSONValue {
+    /// Whether it may name a request: a string or an integer.
+    fileprivate var isIdentifier: Bool { text != nil || number != nil }
 }

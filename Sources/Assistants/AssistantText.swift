@@ -71,7 +71,8 @@ struct Denial: Error, CustomStringConvertible {
         case tool = 0
     }
 
-    let (code, description): (Code, String)
+    let code: Code
+    let description: String
     var data: JSONValue?
 
     init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }

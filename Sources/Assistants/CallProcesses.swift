@@ -1,5 +1,4 @@
 package import Application
-import CPlatform
 import Files
 import Glibc
 package import PropertyList
@@ -11,198 +10,149 @@ package enum CallRole: String, Sendable {
     case dry
     /// Passes one call to the host of the container.
     case pass
-    /// Is the host, which keeps what calls change, until its input ends.
+    /// Is the host, which keeps what calls change, until the server ends.
     case host
 }
 
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
-package final class CallProcesses: CallStarter {
+package final class CallProcesses {
     private let loop: EventLoop
-    private let words: (CallRole) -> [String]
+    private let words: [String]
+    private let environment: [String: String]
     private var host: CallProcess?
     private var isReady = false
-    /// The call that waits for the host: changes follow one another.
-    private var waiting: ((_ problem: String) -> Void)?
+    /// Called for the call that waits for the host: changes follow one another.
+    private var whenReady: ((_ failure: JSONValue?) -> Void)?
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - words: the program and its arguments, by the role.
-    package init(_ loop: EventLoop, words: @escaping (CallRole) -> [String]) { (self.loop, self.words) = (loop, words) }
+    ///   - words: the program and its arguments, the last of which is followed by the role.
+    ///   - environment: the variables of the processes.
+    package init(_ loop: EventLoop, words: [String], environment: [String: String]) {
+        (self.loop, self.words, self.environment) = (loop, words, environment)
+    }
 
+    /// Starts a call, as its server asks for it.
     package func start(
         _ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void
     ) -> () -> Void {
-        var (current, isOver): (CallProcess?, Bool) = (nil, false)
-        func begin(_ problem: String) {
-            if !isOver { current = spawn(isChanging ? .pass : .dry, call, problem, completion) }
+        var current: CallProcess?
+        var isOver = false
+        func begin(_ role: CallRole) {
+            if !isOver { current = start(role, call, completion) }
         }
-        if isChanging, !isReady {
-            waiting = begin
-            openHost()
+        if isChanging {
+            openHost { failure in
+                if let failure { completion(failure) } else { begin(.pass) }
+            }
         } else {
-            begin("")
+            begin(.dry)
         }
         return {
             isOver = true
-            current?.kill()
+            current?.end(by: SIGKILL)
         }
     }
 
-    /// Opens a host, unless it is being opened. Where another process has the container, that may serve the call.
-    private func openHost() {
+    /// Opens a host, unless there is one.
+    ///
+    /// - Parameter completion: called when there is one, or with an answer that says why there is none. Where another
+    ///   process has the container, that may serve the call.
+    private func openHost(_ completion: @escaping (_ failure: JSONValue?) -> Void) {
+        if isReady { return completion(nil) }
+        whenReady = completion
         guard host == nil else { return }
-        host = spawn(.host, nil) { [weak self] answer in
+        host = start(.host, nil) { [weak self] answer in
             guard let self else { return }
             isReady = answer["isReady"] != nil
             if !isReady { host = nil }
-            let begin = waiting
-            waiting = nil
-            // Why there is no host of this client is also a reason.
-            begin?(answer["data"]?["error"]?.text ?? "")
+            let next = whenReady
+            whenReady = nil
+            next?(isReady ? nil : answer)
         }
     }
 
     /// Ends the host in order: it stops what runs, and saves.
-    package func end() { host?.endInput(waits: true) }
+    package func end() { host?.end(by: SIGHUP) }
 
-    private func spawn(
-        _ role: CallRole, _ call: JSONValue?, _ problem: String = "", _ completion: @escaping (JSONValue) -> Void
+    private func start(
+        _ role: CallRole, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void
     ) -> CallProcess? {
-        do throws(FileError) { return try CallProcess(words(role), loop, call, problem, completion) } catch {
+        do throws(FileError) {
+            return try CallProcess(words + [role.rawValue], environment, on: loop, call, completion)
+        } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
             return nil
         }
     }
 }
 
-/// Reads what a descriptor has, which is readable: nothing at the end.
-private func readSome(_ descriptor: Int32) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        var result = 0
-        repeat { result = read(descriptor, buffer.baseAddress, buffer.count) } while result < 0 && errno == EINTR
-        count = max(result, 0)
-    }
-}
-
-/// A process that writes its output and an answer, a line of JSON.
+/// A process that takes a call, a line of JSON, and writes its output and an answer.
 private final class CallProcess {
     /// The largest length of what it writes in bytes.
     private static let limit = 32 << 20
 
     private let child: ChildProcess
     /// The other end of its standard streams.
-    private let descriptor: Int32
+    private let stream: StreamDescriptor
+    private let input: OutputQueue
+    private var output: [UInt8] = []
     private var watch: LoopWatch?
-    private var bytes: [UInt8] = []
 
     /// - Parameters:
     ///   - words: the program and its arguments.
+    ///   - environment: its variables.
     ///   - loop: the thread's loop.
-    ///   - call: its input, after whose answer it ends; nil for a process that stays while its input is open.
-    ///   - problem: what is added to its own reason for giving no answer.
+    ///   - call: its input, after whose answer it ends; nil for a process that stays.
     ///   - completion: called with the answer, and at the end of a process that stays.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ words: [String], _ loop: EventLoop, _ call: JSONValue?, _ problem: String,
+        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue?,
         _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw FileError(.open, "a pair of sockets", code: errno)
         }
-        descriptor = ends[0]
         defer { close(ends[1]) }
-        do throws(FileError) { child = try ChildProcess(words, input: ends[1], output: ends[1]) } catch {
+        stream = StreamDescriptor(ends[0])
+        input = OutputQueue(stream, on: loop)
+        do throws(FileError) {
+            child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
+        } catch {
             close(ends[0])
             throw error
         }
-        if let json = try? (call?.json() ?? []) + [0x0A], cubby_write(descriptor, json, json.count) < json.count {
-            // It is gone already, which its output tells.
-            endInput()
-        }
-        watch = loop.watch(descriptor) { [self] _ in
-            let piece = readSome(descriptor)
-            bytes += piece
-            let isOver = piece.isEmpty || bytes.count > Self.limit
-            guard isOver || bytes.last == 0x0A else { return }
-            let answer = ToolCalls.answer(to: call, in: bytes)
-            if isOver || answer != nil && call != nil { kill() }
-            if isOver || answer != nil { completion(answer ?? failure(problem)) }
-            if answer != nil { bytes = [] }
+        input.send(((try? call?.json()) ?? []) + [0x0A])
+        watch = loop.watch(ends[0]) { [self] _ in
+            let piece = stream.read()
+            output += piece
+            let isOver = piece.isEmpty || output.count > Self.limit
+            guard isOver || output.last == 0x0A else { return }
+            let answer = ToolCalls.answer(to: call, in: output)
+            guard isOver || answer != nil else { return }
+            if isOver || call != nil { end(by: SIGKILL) }
+            completion(answer ?? failure)
+            output = []
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { close(stream.descriptor) }
 
     /// The answer of a process that has given none: what it has said is data.
-    private func failure(_ problem: String) -> JSONValue {
+    private var failure: JSONValue {
         var answer = AssistantText.failure("there is no answer: the process of the call has ended")
-        let text = VisibleText.escaped(String(decoding: bytes.prefix(4096), as: UTF8.self))
-        if !text.isEmpty { answer["data"] = .of(["error": text + problem]) }
+        let text = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
+        if !text.isEmpty { answer["data"] = .of(["error": text]) }
         return answer
     }
 
-    /// Ends its input: a host ends then in order.
-    func endInput(waits: Bool = false) {
-        shutdown(descriptor, Int32(SHUT_WR))
-        if waits { _ = child.end() }
-    }
-
-    /// Ends it at once. The loop no longer holds it.
-    func kill() {
+    /// Ends it. The loop no longer holds it.
+    func end(by signal: Int32) {
         guard let watch else { return }
         watch.cancel()
         self.watch = nil
-        Glibc.kill(child.processIdentifier, SIGKILL)
+        kill(child.processIdentifier, signal)
         _ = child.end()
-    }
-}
-
-/// The client on the standard streams. What it does not read waits in bounded memory; the loop never waits for it.
-package final class AssistantClient {
-    /// The largest number of bytes that wait: a client beyond it is gone.
-    private static let limit = 64 << 20
-
-    private let loop: EventLoop
-    /// A slice, whose beginning is removed without moving the rest.
-    private var waiting: ArraySlice<UInt8> = []
-    private var input: LoopWatch?
-    private var output: LoopWatch?
-    private var isGone = false
-
-    /// - Parameter loop: the thread's loop.
-    package init(_ loop: EventLoop) { self.loop = loop }
-
-    /// Queues bytes.
-    package func send(_ bytes: [UInt8]) {
-        waiting += bytes
-        if waiting.count > Self.limit { isGone = true }
-        output?.events = .writable
-    }
-
-    /// Serves until the client has left. One that only ends its requests still gets their answers.
-    package func serve(_ server: AssistantServer) {
-        input = loop.watch(StandardDescriptor.input) { [self] _ in
-            let bytes = readSome(StandardDescriptor.input)
-            if bytes.isEmpty { input?.cancel() } else { server.receive(bytes[...]) }
-        }
-        // An event that a stream never has: only its end is reported.
-        output = loop.watch(StandardDescriptor.output, for: .priority) { [self] events in
-            if events.contains(.writable) { write() }
-            if !events.isDisjoint(with: [.hangUp, .error]) { isGone = true }
-        }
-        loop.run(until: { isGone || input?.isCancelled == true && server.isIdle && waiting.isEmpty })
-        server.end()
-    }
-
-    /// Writes what the stream takes without blocking: a writable pipe has room for this much.
-    private func write() {
-        let count = waiting.withUnsafeBytes {
-            cubby_write_some(StandardDescriptor.output, $0.baseAddress, min($0.count, 4096))
-        }
-        if count >= 0 { waiting.removeFirst(Int(count)) } else if errno != EAGAIN { isGone = true }
-        guard waiting.isEmpty else { return }
-        waiting = []
-        output?.events = .priority
     }
 }

@@ -1,16 +1,34 @@
 import PropertyList
 import Wording
 
-/// The tools as clients see them: names, schemas of arguments and results, and hints.
+/// The methods of the protocol, and the tools as clients see them: what they take, and what is the same in each answer.
 enum ToolCatalog {
-    private static let declared = (try? JSONValue(json: PackageResources.tools_json))?.elements ?? []
+    private static let methods = (try? JSONValue(json: PackageResources.methods_json)) ?? .null
+    private static let tools = (try? JSONValue(json: PackageResources.tools_json))?.elements ?? []
+
+    /// Finds a method, and checks its parameters.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - version: the revision of the protocol in force.
+    ///   - parameters: an object.
+    /// - Returns: the parameters of the method, and what its result always has; nil for one whose result follows later.
+    /// - Throws: `Denial`.
+    static func method(
+        _ name: String, in version: String, _ parameters: JSONValue
+    ) throws(Denial) -> (parameters: JSONValue, result: JSONValue?) {
+        guard let method = methods[name], method["revision"]?.text ?? version == version else {
+            throw Denial(.method, "there is no method \(VisibleText.line(name.shortened(to: 100)))")
+        }
+        return (try checked(parameters, by: method["inputSchema"], orThrow: .parameters), method["result"])
+    }
 
     /// The tools by the client's list.
     ///
     /// - Parameter allowsChanges: whether `run` may keep what it changes.
     /// - Returns: the tools.
     static func tools(allowsChanges: Bool) -> [JSONValue] {
-        declared.map { tool in
+        tools.map { tool in
             var tool = tool
             let changes = allowsChanges && ["run", "undo"].contains(tool["name"]?.text)
             tool["annotations"] = .of([
@@ -30,32 +48,38 @@ enum ToolCatalog {
     ///
     /// - Returns: the arguments.
     /// - Throws: `Denial`, which names the first wrong argument; with another code than `tool` for one that is not there.
-    static func arguments(
-        of tool: String, _ given: PropertyListFields, allowsChanges: Bool
-    ) throws(Denial) -> JSONValue {
+    static func arguments(of tool: String, _ given: JSONValue?, allowsChanges: Bool) throws(Denial) -> JSONValue {
         func quoted(_ name: String, _ names: some Sequence<String>) -> String {
             "'\(VisibleText.line(name.shortened(to: 100)))'\(NearestNames.hint(for: name, among: names))"
         }
-        guard let schema = declared.first(where: { $0["name"]?.text == tool })?["inputSchema"] else {
-            throw Denial(.parameters, "there is no tool \(quoted(tool, declared.compactMap { $0["name"]?.text }))")
+        guard let schema = tools.first(where: { $0["name"]?.text == tool })?["inputSchema"] else {
+            throw Denial(.parameters, "there is no tool \(quoted(tool, tools.compactMap { $0["name"]?.text }))")
         }
-        let properties = schema["properties"]?.fields ?? [:]
-        if let name = given.keys.sorted().first(where: { properties[$0] == nil }) {
-            throw Denial("\(tool) has no argument \(quoted(name, properties.keys))")
+        let names = schema["properties"]?.fields?.keys.sorted() ?? []
+        if let name = given?.fields?.keys.sorted().first(where: { !names.contains($0) }) {
+            throw Denial("\(tool) has no argument \(quoted(name, names))")
         }
-        var arguments = given
-        for (name, property) in properties.sortedByName {
-            let value = given[name].flatMap { $0 == .null ? nil : $0 } ?? property["default"]
-            arguments[name] = value
-            let isMissing = value == nil && schema["required"]?.elements?.contains(.string(name)) == true
-            guard !isMissing, value.map({ fits($0, property) }) != false else {
-                let problem = isMissing ? "is missing" : "does not fit"
-                throw Denial("the argument '\(name)' \(problem): \(property["description"]?.text ?? "")")
-            }
-        }
-        if isChanging(tool, .fields(arguments)), !allowsChanges {
+        let arguments = try checked(given, by: schema, orThrow: .tool)
+        if isChanging(tool, arguments), !allowsChanges {
             throw Denial(
                 "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference")
+        }
+        return arguments
+    }
+
+    /// The arguments that a schema has, with its defaults.
+    private static func checked(
+        _ given: JSONValue?, by schema: JSONValue?, orThrow code: Denial.Code
+    ) throws(Denial) -> JSONValue {
+        var arguments: PropertyListFields = [:]
+        for (name, property) in (schema?["properties"]?.fields ?? [:]).sortedByName {
+            let value = given?[name] ?? property["default"]
+            arguments[name] = value
+            let isMissing = value == nil && schema?["required"]?.elements?.contains(.string(name)) == true
+            guard !isMissing, value.map({ fits($0, property) }) != false else {
+                let problem = isMissing ? "is missing" : "does not fit"
+                throw Denial(code, "the argument '\(name)' \(problem): \(property["description"]?.text ?? "")")
+            }
         }
         return .fields(arguments)
     }
@@ -64,7 +88,7 @@ enum ToolCatalog {
         let range = (schema["minimum"]?.double ?? 0)...(schema["maximum"]?.double ?? .infinity)
         return switch (schema["type"]?.text, value) {
         case ("string", .string(let text)): text.utf8.count <= schema["maxLength"]?.number ?? .max
-        case ("boolean", .boolean): true
+        case ("boolean", .boolean), ("object", .dictionary): true
         case ("integer", .integer), ("number", _): range.contains(value.double ?? -1)
         default: false
         }

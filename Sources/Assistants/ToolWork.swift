@@ -49,12 +49,12 @@ package enum ToolCalls {
 
     /// The entry that performs a call on such a host.
     package static func entry(for call: String) -> String {
-        return """
-            if not \(name) then
-              error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
-            end
-            \(name)(\(call.quoted()))
-            """
+        """
+        if not \(name) then
+          error("another process has the container, and takes no calls: it may do more than cubby config grants", 0)
+        end
+        \(name)(\(call.quoted()))
+        """
     }
 
     private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? "ready").utf8) }
@@ -306,10 +306,11 @@ final class ToolWork {
 /// Values for an answer, within its size: what is beyond it, and what JSON lacks, is replaced by `{"$omitted": …}`, and
 /// counted.
 struct AnswerValues {
-    /// The sizes of one value and of all, in bytes.
-    private static let (valueSize, size) = (16 << 10, 512 << 10)
+    /// The largest size of one value in bytes.
+    private static let valueSize = 16 << 10
 
-    private var left = size
+    /// The bytes that all values may still have.
+    private var left = 512 << 10
     /// The number of values that were replaced.
     private(set) var omitted = 0
 

@@ -5,7 +5,6 @@ import ColumnEngine
 import Cubby
 import Files
 import Glibc
-import PropertyList
 import REPL
 import Scripting
 
@@ -32,6 +31,10 @@ struct AssistantCommand: ParsableCommand {
     @Option(name: .customLong("call"), help: ArgumentHelp(visibility: .hidden))
     var role: String?
 
+    /// The process of the server that starts it.
+    @Option(name: .customLong("server"), help: ArgumentHelp(visibility: .hidden))
+    var server: Int32?
+
     func run() throws {
         guard ProcessEnvironment.value("CUBBY_SHARED")?.isEmpty ?? true else {
             throw CommandFailure.exit(.usage, "cubby mcp serves a container's own items: unset CUBBY_SHARED")
@@ -39,11 +42,13 @@ struct AssistantCommand: ParsableCommand {
         let located = try ContainerArgument.locate(
             container, orSay: "is a new container for each run: name one that stays")
         SignalMask.restore()
-        switch role.flatMap(CallRole.init) {
-        case nil: try serve(located)
-        case .dry?: try performDry(located)
-        case .pass?: try pass(located)
-        case .host?: try beHost(located)
+        guard let role = role.flatMap(CallRole.init) else { return try serve(located) }
+        let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
+        let call = try Self.takeStreams()
+        switch role {
+        case .dry: try performDry(call, located)
+        case .pass: try pass(call, located)
+        case .host: try beHost(located, log: log)
         }
     }
 
@@ -52,124 +57,112 @@ struct AssistantCommand: ParsableCommand {
         guard let program = ProgramPath.current, let folder = ConfigurationFolder.locate() else {
             throw CommandFailure.exit(.usage, "there is no home folder for the record of calls: set HOME")
         }
-        Self.hideEnvironment()
+        let words =
+            [program, "mcp", "--container", located.path] + (noInit ? ["--no-init"] : [])
+            + ["--server", "\(getpid())", "--call"]
+        let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
         do throws(FileError) {
             let audit = try AuditFile(in: folder, container: located.path)
             let loop = try EventLoop()
-            let words = ["mcp", "--container", located.path] + (noInit ? ["--no-init"] : [])
-            let processes = CallProcesses(loop) { [program] + words + ["--call", $0.rawValue] }
+            let processes = CallProcesses(loop, words: words, environment: environment)
             defer { processes.end() }
-            let client = AssistantClient(loop)
-            client.serve(
-                AssistantServer(loop, processes, audit: audit, allowsChanges: allowChanges, send: client.send))
+            let output = OutputQueue(StreamDescriptor(StandardDescriptor.output), on: loop)
+            let server = AssistantServer(
+                loop, audit: audit, allowsChanges: allowChanges, starter: processes.start
+            ) { output.send($0) }
+            server.serve(StreamDescriptor(StandardDescriptor.input), output)
         } catch { throw CommandFailure.exit(error) }
     }
 
-    /// Removes the variables that calls do not need: scripts would read the key of a service among them.
-    private static func hideEnvironment() {
-        let needed = [
-            "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-            "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
-        ]
-        let values = needed.compactMap { name in ProcessEnvironment.value(name).map { (name, $0) } }
-        guard ProcessSurroundings.current.areOfProcess, clearenv() == 0 else { return }
-        for (name, value) in values { setenv(name, value, 1) }
-    }
+    /// The variables that calls get: scripts would read the key of a service among others.
+    private static let variables = [
+        "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+        "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
+    ]
 
     // MARK: Processes of calls
 
-    /// The memory limit of a script in bytes, unless a lower one is set, and that of its output.
-    private static let (memoryLimit, outputLimit) = (512 << 20, 1 << 20)
+    /// The memory limit of a script in bytes, unless a lower one is set.
+    private static let memoryLimit = 512 << 20
+    /// The limit of a script's output in bytes.
+    private static let outputLimit = 1 << 20
 
-    private func performDry(_ located: ApplicationContainer) throws {
-        let (call, input) = (try Self.readCall(), try Self.takeStreams())
+    /// Reads the call, a line of standard input, and takes the standard streams from scripts: what is said before an answer
+    /// is the reason why there is none. The call's stream stays open as long as this process: its end tells of it.
+    private static func takeStreams() throws -> String {
+        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
+        do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
+        dup2(StandardDescriptor.output, StandardDescriptor.error)
+        return call
+    }
+
+    /// Hangs this process up when the server ends, as the end of a terminal does.
+    private func hangUpWithServer() throws {
+        let isWatching = ProcessEnd.notify(of: server ?? getppid()) { kill(getpid(), SIGHUP) }
+        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
+    }
+
+    private func performDry(_ call: String, _ located: ApplicationContainer) throws {
         guard PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
         var options = try options(located)
-        (options.isReadOnly, options.handlesSignals) = (true, false)
-        options.readable += options.writable
-        (options.writable, options.connectable, options.programs) = ([], [], [])
+        options.isReadOnly = true
+        options.handlesSignals = false
         if ToolCalls.isScript(call) {
             options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
         }
+        options.readable += options.writable
+        options.writable = []
+        options.connectable = []
+        options.programs = []
         let host = try ScriptSession.open(options)
-        try Self.whenStarterIsGone(input, Self.leave)
+        try hangUpWithServer()
         host.launch()
-        let function = ToolCalls.function(on: host, isDry: true)
-        if case .failure(let error) = host.run(function, [.text(call)]) {
+        if case .failure(let error) = host.run(ToolCalls.function(on: host, isDry: true), [.text(call)]) {
             throw CommandFailure.exit(.scriptError, error.message)
         }
         host.flushOutput()
     }
 
-    private func pass(_ located: ApplicationContainer) throws {
-        let (call, input) = (try Self.readCall(), try Self.takeStreams())
-        try Self.whenStarterIsGone(input, Self.leave)
-        let client = AttachClient(
-            try AttachCommand.connect(to: located, within: 10), to: located, loop: try EventLoop(),
-            key: try AttachCommand.key(), isPrompt: false
-        ) { HostSilence(text: "", isSuspended: false) }
-        throw ExitCode(client.greet() ?? client.run(ToolCalls.entry(for: call)))
+    private func pass(_ call: String, _ located: ApplicationContainer) throws {
+        try hangUpWithServer()
+        let patience = AssistantServer.patience.components.seconds
+        try AttachCommand.parse([
+            "--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call),
+        ]).run()
     }
 
-    private func beHost(_ located: ApplicationContainer) throws {
+    private func beHost(_ located: ApplicationContainer, log: Int32) throws {
         SignalMask.blockAtLaunch()
-        let error = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
-        let input = try Self.takeStreams()
-        let host = try ScriptSession.open(try options(located))
+        let host: ScriptHost
+        do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode {
+            // Another process that has the container may serve the calls.
+            if status.rawValue == ExitStatus.containerInUse.rawValue { StandardStream.output.put(ToolCalls.readiness) }
+            throw status
+        }
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
         ToolCalls.install(on: host)
-        // Before the launch, and on a thread: a script that never waits ends with the client, too.
-        try Self.whenStarterIsGone(input) { [poster = host.loop.poster, interrupter = host.state.interrupter] in
-            poster.post(.hangUp)
-            interrupter.interrupt([.events, .urgent])
-        }
+        // Before the launch: a script that never waits ends with the client, too.
+        try hangUpWithServer()
         host.launch()
         host.write(ToolCalls.readiness)
         host.flushOutput()
         // From now on nobody reads what is written.
-        for stream in [StandardDescriptor.output, StandardDescriptor.error] where error >= 0 { dup2(error, stream) }
+        for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
         host.runUntilTerminated()
     }
 
     /// The options of the container, with the grants of its configuration.
     private func options(_ located: ApplicationContainer) throws -> ScriptHostOptions {
-        let words = ["--container", located.path] + (noInit ? ["--no-init"] : [])
-        var options = try HostOptions.parse(words).scriptHostOptions(nil, asks: false)
+        var host = try HostOptions.parse(["--container", located.path])
+        host.noInit = noInit
+        var options = try host.scriptHostOptions(nil, asks: false)
         options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
         // A call has a limit of its own, within this one; a timer that a script has left has none.
-        (options.timeLimit, options.outputLimit) = (AssistantServer.patience, Self.outputLimit)
+        options.timeLimit = AssistantServer.patience
+        options.outputLimit = Self.outputLimit
         return options
-    }
-
-    /// Reads a call, a line of standard input.
-    private static func readCall() throws -> String {
-        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
-        return call
-    }
-
-    /// Takes the standard streams from scripts: what is said before an answer is the reason why there is none.
-    private static func takeStreams() throws -> Int32 {
-        do throws(FileError) {
-            if dup2(StandardDescriptor.output, StandardDescriptor.error) >= 0 {
-                return try StandardDescriptor.takeInput()
-            }
-            throw FileError(.open, "the standard streams", code: errno)
-        } catch { throw CommandFailure.exit(error) }
-    }
-
-    /// Nobody waits for an answer, and nothing is open for writing.
-    private static let leave: @Sendable () -> Void = { _exit(ExitStatus.done.rawValue) }
-
-    /// Calls a function on a thread of its own when the starter has ended the input.
-    private static func whenStarterIsGone(_ input: Int32, _ body: @escaping @Sendable () -> Void) throws {
-        let isWatching = DetachedThread.start {
-            var byte: UInt8 = 0
-            while case let count = read(input, &byte, 1), count > 0 || count < 0 && errno == EINTR {}
-            body()
-        }
-        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
     }
 }

@@ -72,4 +72,6 @@ package struct JupyterError: Error, Sendable, Hashable, CustomStringConvertible 
     package var description: String { message }
 
     init(_ message: String) { self.message = message }
+
+    package static let noThread = JupyterError("the system gives this process no further thread")
 }

@@ -105,15 +105,14 @@ package final class JupyterSockets: @unchecked Sendable {
 
     /// Starts the thread.
     ///
-    /// - Parameter look: called about once a second, also while an entry runs.
     /// - Throws: `JupyterError` when no thread can be created.
-    package func start(_ look: @escaping @Sendable () -> Void) throws(JupyterError) {
+    package func start() throws(JupyterError) {
         let isStarted = DetachedThread.start { [self] in
-            serve(look)
+            serve()
             close(linger: Self.linger)
             end.change { $0 = true }
         }
-        if !isStarted { throw JupyterError("the system gives this process no further thread") }
+        if !isStarted { throw .noThread }
     }
 
     /// Waits until what is queued has been sent, and the sockets are closed.
@@ -121,9 +120,8 @@ package final class JupyterSockets: @unchecked Sendable {
 
     // MARK: The thread
 
-    private func serve(_ look: () -> Void) {
+    private func serve() {
         var frames = JupyterFrames(key: connection.key)
-        var looked = MonotonicTime.now()
         while true {
             wait()
             queue.acknowledge()
@@ -141,10 +139,6 @@ package final class JupyterSockets: @unchecked Sendable {
             for departure in queue.takeDue(.now()) { send(departure, &frames) }
             if isLast { return }
             if let question, send(question, through: .stdin) { self.question = nil }
-            if MonotonicTime.now().seconds(since: looked) >= 1 {
-                looked = .now()
-                look()
-            }
         }
     }
 

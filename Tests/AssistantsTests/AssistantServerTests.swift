@@ -11,7 +11,7 @@ struct AssistantServerTests {
     let calls = PendingCalls()
     let client: TestClient
 
-    init() throws { client = try TestClient(calls) }
+    init() throws { client = try TestClient(calls.start) }
 
     private static let envelope: JSONValue = .object([
         "io.modelcontextprotocol/protocolVersion": .string("2026-07-28"),

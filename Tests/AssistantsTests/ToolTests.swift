@@ -25,7 +25,7 @@ struct ToolTests {
             """
         _ = try host.run(script.utf8, name: "=set-up").get()
         host.terminate(cause: .eof, explicitly: false)
-        client = try TestClient(calls, allowsChanges: true)
+        client = try TestClient(calls.start, allowsChanges: true)
         try client.begin()
     }
 

@@ -21,11 +21,13 @@ package final class ChildProcess {
     ///   - ports: the only TCP ports that it can connect to, if the kernel can hold that; all if not given.
     ///   - input: its standard input; this process's own if not given.
     ///   - output: its standard output; this process's own if not given.
+    ///   - environment: its variables; this process's own if not given.
     ///   - workingFolder: an open folder, where it starts; this process's own if not given.
     /// - Throws: `FileError` when it cannot be started.
     package init(
         _ words: [String], program: ProgramFile? = nil, closing folder: ClosedFolder? = nil,
-        ports: Set<Int>? = nil, input: Int32? = nil, output: Int32? = nil, workingFolder: Int32? = nil
+        ports: Set<Int>? = nil, input: Int32? = nil, output: Int32? = nil, environment: [String: String]? = nil,
+        workingFolder: Int32? = nil
     ) throws(FileError) {
         // Buffered output must precede the program's output.
         StandardStream.flushAll()
@@ -39,7 +41,7 @@ package final class ChildProcess {
                 streams: [
                     input ?? surroundings.input, output ?? surroundings.output.descriptor,
                     surroundings.error.descriptor,
-                ], surroundings.environment, workingFolder: workingFolder)
+                ], environment ?? surroundings.environment, workingFolder: workingFolder)
         }
         switch folder == nil && ports == nil ? start() : Self.restricted(folder, ports, start) {
         case .started(let process): processIdentifier = process
@@ -150,5 +152,23 @@ package final class ChildProcess {
         // Another waiter has reaped the process: its status is lost.
         guard result > 0 else { return .exited(0) }
         return isSignal != 0 ? .signaled(code) : .exited(code)
+    }
+}
+
+/// The end of a process that this one works for, its child or not.
+package enum ProcessEnd {
+    /// Calls a function when a process has ended, on a thread of its own: a script may never wait.
+    ///
+    /// - Parameters:
+    ///   - process: its number.
+    ///   - body: called once.
+    /// - Returns: false when no thread can be created.
+    package static func notify(of process: Int32, _ body: @escaping @Sendable () -> Void) -> Bool {
+        DetachedThread.start {
+            var end = pollfd(fd: cubby_pidfd_open(process), events: Int16(POLLIN), revents: 0)
+            // Without a descriptor to wait for, the process is looked at every second.
+            while end.revents == 0, kill(process, 0) == 0 || errno != ESRCH { poll(&end, 1, end.fd < 0 ? 1000 : -1) }
+            body()
+        }
     }
 }

@@ -255,7 +255,6 @@ extension DebugAdapterServer {
     private func skipGreeting(from host: Int32) -> [UInt8]? {
         var decoder = MessageDecoder()
         var remaining: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             while let content = (try? decoder.next()) ?? nil {
                 guard let message = try? JSONValue(json: content) else { return nil }
@@ -264,12 +263,12 @@ extension DebugAdapterServer {
                 }
                 remaining += message.framed
             }
-            let count = read(host, &buffer, buffer.count)
-            guard count > 0 else {
+            let bytes = StreamDescriptor(host).read()
+            guard !bytes.isEmpty else {
                 _ = Self.write(remaining, to: connection.output)
                 return nil
             }
-            decoder.append(buffer[..<count])
+            decoder.append(bytes)
         }
     }
 
@@ -288,10 +287,8 @@ extension DebugAdapterServer {
 
     /// Copies the available bytes; false at the end of either side.
     private static func copy(_ from: Int32, _ to: Int32) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        let count = read(from, &buffer, buffer.count)
-        guard count > 0 else { return count < 0 && errno == EINTR }
-        return write(Array(buffer[..<count]), to: to)
+        let bytes = StreamDescriptor(from).read()
+        return !bytes.isEmpty && write(bytes, to: to)
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

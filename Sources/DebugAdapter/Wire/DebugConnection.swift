@@ -48,14 +48,7 @@ package final class DebugConnection: Sendable {
     /// Reads once, blocking until bytes arrive.
     ///
     /// - Returns: false at the end.
-    func read() -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(input, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            return inbox.feed(buffer[..<max(count, 0)])
-        }
-    }
+    func read() -> Bool { inbox.feed(StreamDescriptor(input).read()[...]) }
 
     /// Sets the receiver of wake-ups.
     func wake(_ receiver: Receiver?) { self.receiver.withLock { $0 = receiver } }

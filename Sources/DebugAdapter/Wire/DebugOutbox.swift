@@ -1,5 +1,4 @@
 import Application
-import CPlatform
 import Files
 import Glibc
 import PropertyList
@@ -70,19 +69,14 @@ final class DebugOutbox: Sendable {
     }
 
     private let state = Monitor(State())
-    private let descriptor: Int32
-    private let isSocket: Bool
+    private let stream: StreamDescriptor
     /// The number of the last message. Used by the writing thread only, and before it starts by the only thread.
     nonisolated(unsafe) private var sequence: Int64 = 0
     /// The end of the time for `drain()`. Used by the only thread before the writing thread starts.
     nonisolated(unsafe) private var drainEnd: MonotonicTime?
 
     /// - Parameter descriptor: stays open while this object is used.
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-        var status = stat()
-        isSocket = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
-    }
+    init(_ descriptor: Int32) { stream = StreamDescriptor(descriptor) }
 
     /// Sends a response or an event.
     func send(_ message: JSONValue) { state.change { $0.append(.message(message)) } }
@@ -147,7 +141,7 @@ final class DebugOutbox: Sendable {
     private func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
-            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            var ready = pollfd(fd: stream.descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&ready, 1, 100) > 0 else {
                 let mustEnd = state.change { state in
                     state.isOver || [state.end, drainEnd].contains { $0.map { $0 < .now() } ?? false }
@@ -155,13 +149,8 @@ final class DebugOutbox: Sendable {
                 if mustEnd { return false }
                 continue
             }
-            let count = bytes[sent...].withUnsafeBytes {
-                // A writable pipe accepts this much without blocking.
-                isSocket
-                    ? cubby_send_some(descriptor, $0.baseAddress, $0.count)
-                    : cubby_write_some(descriptor, $0.baseAddress, min($0.count, 4096))
-            }
-            if count > 0 { sent += Int(count) } else if errno != EAGAIN { return false }
+            guard let count = stream.write(bytes[sent...]) else { return false }
+            sent += count
         }
         return true
     }

@@ -81,7 +81,7 @@ package final class AttachServer {
 
     /// A new connection always has room for a few bytes.
     private func refuse(_ client: AttachSocket, _ reason: String) {
-        _ = client.send(AttachMessage(.denied, reason).encoded[...])
+        _ = StreamDescriptor(client.descriptor).write(AttachMessage(.denied, reason).encoded[...])
         client.end()
     }
 }

@@ -54,8 +54,8 @@ final class AttachSession: PromptTerminal, CommitListener {
             host.loop.forget(notifier)
             return nil
         }
-        channel.onDrained = { [weak self] in self?.schedule() }
-        channel.onBroken = { [weak self] in self?.end() }
+        channel.queue.onDrained = { [weak self] in self?.schedule() }
+        channel.queue.onBroken = { [weak self] in self?.end() }
         greetingTimer = host.loop.after(Self.greetingLimit) { [weak self] in
             if let self, inbox.isSilent { end() }
         }
@@ -217,7 +217,7 @@ final class AttachSession: PromptTerminal, CommitListener {
         host.removeCommitListener(self)
         host.items.removeCommitObserver(sessionChanges)
         if let notifier { host.loop.forget(notifier) }
-        channel.flush()
+        channel.queue.flush()
         channel.socket.end()
         awaited = nil
         if let entry { host.cancel(entry) }

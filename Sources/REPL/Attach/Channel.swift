@@ -1,5 +1,4 @@
 import Application
-import CPlatform
 import Glibc
 
 /// Messages between a prompt and a host, in both directions. The socket is written without blocking, and the event loop
@@ -14,106 +13,48 @@ final class Channel {
 
     /// Maximum number of bytes of output queued for a slow peer.
     static let outputLimit = 8 << 20
-    /// While the socket is full, sending is retried after this many bytes.
-    private static let retryInterval = 64 << 10
 
     let socket: AttachSocket
-    private let loop: EventLoop
+    let queue: OutputQueue
     private var decoder = AttachDecoder()
     private lazy var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    private var bytes: [UInt8] = []
-    private var sent = 0
-    private var sinceTry = 0
     private var dropped = 0
-    private var watch: LoopWatch?
-    private var isBroken = false
-    /// Called when everything has been sent.
-    var onDrained: () -> Void = {}
-    /// Called once when the peer is gone.
-    var onBroken: () -> Void = {}
 
     /// - Parameters:
     ///   - socket: a connected socket.
     ///   - loop: the thread's loop.
     init(_ socket: AttachSocket, loop: EventLoop) {
         self.socket = socket
-        self.loop = loop
+        queue = OutputQueue(StreamDescriptor(socket.descriptor), on: loop)
     }
-
-    deinit { watch?.cancel() }
 
     // MARK: Sending
 
-    /// The number of queued bytes.
-    private var count: Int { bytes.count - sent }
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { queue.isEmpty }
 
     /// Sends a message that must not be dropped.
     func send(_ message: AttachMessage) {
-        guard !isBroken else { return }
         recordDropped()
-        bytes += message.encoded
-        flush()
+        queue.send(message.encoded)
     }
 
     /// Sends output, or the part that fits.
     func send(output message: AttachMessage) {
-        guard !isBroken else { return }
+        guard !queue.isBroken else { return }
         // After a loss, output resumes when there is room for more than a line.
-        guard dropped == 0 || count < Self.outputLimit / 2 else { return dropped += message.bytes.count }
+        guard dropped == 0 || queue.count < Self.outputLimit / 2 else { return dropped += message.bytes.count }
         recordDropped()
-        let capacity = max(Self.outputLimit - count, 0)
+        let capacity = max(Self.outputLimit - queue.count, 0)
         let taken = message.bytes.prefix(capacity)
         dropped += message.bytes.count - taken.count
-        if !taken.isEmpty { bytes += AttachMessage(message.kind, Array(taken)).encoded }
-        sinceTry += taken.count
-        if watch == nil || sinceTry >= Self.retryInterval { flush() }
-    }
-
-    /// Sends as much as the socket accepts now.
-    func flush() {
-        guard !isBroken else { return }
-        sinceTry = 0
-        while sent < bytes.count {
-            guard let count = socket.send(bytes[sent...]) else { return fail() }
-            if count == 0 { break }
-            sent += count
-        }
-        if sent == bytes.count {
-            bytes = []
-            sent = 0
-            watch?.cancel()
-            watch = nil
-        } else {
-            if sent > bytes.count / 2 {
-                bytes.removeFirst(sent)
-                sent = 0
-            }
-            if watch == nil {
-                watch = loop.watch(socket.descriptor, for: .writable) { [weak self] _ in self?.writable() }
-            }
-        }
-    }
-
-    private func writable() {
-        flush()
-        if isEmpty, !isBroken { onDrained() }
+        if !taken.isEmpty { queue.send(AttachMessage(message.kind, Array(taken)).encoded, atOnce: false) }
     }
 
     private func recordDropped() {
         guard dropped > 0 else { return }
         let notice = "\n[\(dropped) bytes of output were left out: this prompt did not read them in time]\n"
         dropped = 0
-        bytes += AttachMessage(.errors, notice).encoded
-    }
-
-    private func fail() {
-        isBroken = true
-        bytes = []
-        sent = 0
-        watch?.cancel()
-        watch = nil
-        onBroken()
+        queue.send(AttachMessage(.errors, notice).encoded, atOnce: false)
     }
 
     // MARK: Receiving
@@ -130,7 +71,7 @@ final class Channel {
             let count = poll(&entry, 1, patience.map { Int32($0 * 1000) } ?? -1)
             if count == 0 { return .silence }
             if count < 0 { continue }
-            if entry.revents & Int16(POLLOUT) != 0 { flush() }
+            if entry.revents & Int16(POLLOUT) != 0 { queue.flush() }
             guard receive() else { return .end }
         }
     }
@@ -158,15 +99,6 @@ final class AttachSocket: Sendable {
 
     /// Shuts down both directions: a blocked read returns.
     func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-    /// Sends bytes without blocking.
-    ///
-    /// - Returns: the number of bytes accepted, 0 when the buffer is full; nil when the peer is gone.
-    func send(_ bytes: ArraySlice<UInt8>) -> Int? {
-        let sent = bytes.withUnsafeBytes { cubby_send_some(descriptor, $0.baseAddress, $0.count) }
-        if sent >= 0 { return Int(sent) }
-        return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : nil
-    }
 
     /// Reads available bytes.
     ///

@@ -41,8 +41,8 @@ final class StatusAnswer {
             channel.send(AttachMessage(.denied, "the key that was shown is not that of the host's user"))
         }
         if channel.isEmpty { return end() }
-        channel.onDrained = { [unowned self] in end() }
-        channel.onBroken = { [unowned self] in end() }
+        channel.queue.onDrained = { [unowned self] in end() }
+        channel.queue.onBroken = { [unowned self] in end() }
     }
 
     private func end() {

@@ -80,16 +80,18 @@ package final class NotebookKernel: PromptTerminal, CommitListener {
     /// - Throws: `JupyterError`.
     package func listen(to connection: JupyterConnection) throws(JupyterError) {
         let sockets = try JupyterSockets(connection, queue)
+        try sockets.start()
+        self.sockets = sockets
         // The process that has started this one, as the front end's server does.
-        let starter = ProcessEnvironment.value("JPY_PARENT_PID").flatMap { pid_t($0) } ?? 0
-        let parent = getppid()
-        try sockets.start { [poster = host.loop.poster, interrupter = host.state.interrupter] in
-            let isGone = starter == parent ? getppid() != parent : kill(starter, 0) != 0 && errno == ESRCH
-            guard starter > 1, isGone else { return }
+        guard let starter = ProcessEnvironment.value("JPY_PARENT_PID").flatMap({ pid_t($0) }), starter > 1 else {
+            return
+        }
+        let isWatched = ProcessEnd.notify(of: starter) {
+            [poster = host.loop.poster, interrupter = host.state.interrupter] in
             poster.post(.hangUp)
             interrupter.interrupt([.events, .urgent])
         }
-        self.sockets = sockets
+        if !isWatched { throw JupyterError.noThread }
     }
 
     /// Serves the front ends until the application has ended.

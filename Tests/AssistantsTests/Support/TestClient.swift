@@ -17,13 +17,15 @@ final class TestClient {
 
     private final class Lines { var bytes: [UInt8] = [] }
 
-    init(_ starter: any CallStarter, allowsChanges: Bool = false) throws {
+    init(_ starter: @escaping AssistantServer.Starter, allowsChanges: Bool = false) throws {
         loop = try EventLoop()
         scratch = try TemporaryDirectory()
         let lines = Lines()
         self.lines = lines
         let audit = try AuditFile(in: scratch.file("config"), container: "/c")
-        server = AssistantServer(loop, starter, audit: audit, allowsChanges: allowsChanges) { lines.bytes += $0 }
+        server = AssistantServer(loop, audit: audit, allowsChanges: allowsChanges, starter: starter) {
+            lines.bytes += $0
+        }
     }
 
     /// The lines of the record.
@@ -83,7 +85,7 @@ extension JSONValue {
 }
 
 /// Takes calls, and answers when the test says so.
-final class PendingCalls: CallStarter {
+final class PendingCalls {
     private(set) var calls: [(call: JSONValue, isChanging: Bool, completion: (JSONValue) -> Void)] = []
     private(set) var cancelled = 0
 
@@ -94,7 +96,7 @@ final class PendingCalls: CallStarter {
 }
 
 /// Performs calls on hosts of this process: a new one for each dry run, as their processes have, and one for changes.
-final class HostCalls: CallStarter {
+final class HostCalls {
     let container: String
     private var host: ScriptHost?
 
