@@ -34,7 +34,7 @@ public struct LuaEnvironmentMemory: Sendable {
 /// The account of an environment in a state's allocator. It may be released on any thread, also after the state's end.
 package final class MemoryAccount: Sendable {
     // The shim's counts are atomic, and it keeps the account until it has been released.
-    nonisolated(unsafe) fileprivate let pointer: OpaquePointer
+    nonisolated(unsafe) let pointer: OpaquePointer
     let limit: Int
 
     fileprivate init(_ pointer: OpaquePointer, limit: Int) {
@@ -68,13 +68,6 @@ extension MemoryAccount {
 }
 
 extension LuaState {
-    /// Charges an account with what is allocated from now on; nil for the state's own.
-    func charge(_ account: MemoryAccount?) {
-        guard charged !== account else { return }
-        charged = account
-        clua_charge(host, account?.pointer)
-    }
-
     /// What all accounts have in use together.
     package var accountedMemory: Int {
         checkUse()

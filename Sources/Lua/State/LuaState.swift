@@ -26,12 +26,9 @@ public final class LuaState {
     /// The number of references taken.
     private var referencesTaken: UInt = 0
     private var isClosed = false
-    /// Whether values are still valid.
-    var isOpen: Bool { !isClosed }
     /// The limits in force.
     private(set) var limits = LuaLimits()
-    /// The account of the environment whose code runs; nil for the state's own.
-    var charged: MemoryAccount?
+    private var account: MemoryAccount?
     var errors = LuaErrorState()
     /// Functions, accessors and classes that live as long as the state: the shim holds their addresses.
     private var retained: [AnyObject] = []
@@ -405,6 +402,21 @@ public final class LuaState {
     package var pendingInterrupts: LuaInterrupter.Reason {
         checkUse()
         return LuaInterrupter.Reason(rawValue: Int(clua_pending(host)))
+    }
+}
+
+extension LuaState {
+    /// Whether values are still valid.
+    var isOpen: Bool { !isClosed }
+
+    /// The account of the environment whose code runs; nil for the state's own.
+    var charged: MemoryAccount? { account }
+
+    /// Charges an account with what is allocated from now on; nil for the state's own.
+    func charge(_ account: MemoryAccount?) {
+        guard self.account !== account else { return }
+        self.account = account
+        clua_charge(host, account?.pointer)
     }
 }
 

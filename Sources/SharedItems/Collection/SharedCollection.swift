@@ -135,6 +135,8 @@ struct KnownLog {
     private(set) var flushed: UInt64 = 0
     /// The latest commit that the store received or made.
     private(set) var lineage = Lineage()
+    /// Whether it does not lead from the items here to those on the server: some of it is missing, or damaged.
+    var isBroken = false
     /// The names of the hosts that have committed, by identifier, as the log said them last.
     var hostNames: [[UInt8]: String] = [:]
     /// When the log last said the names of hosts.

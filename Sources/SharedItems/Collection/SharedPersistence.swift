@@ -12,18 +12,13 @@ import PropertyList
 public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The collection's address.
     public let address: SharedAddress
-    /// Whether commits are queued while the server does not answer.
-    package let keepsCommits: Bool
-    let opensReadOnly: Bool
-
+    private let access: Access
     let server: CollectionServer
     /// What the container has of the collection.
     var local: LocalCopy
     var places = ItemPlaces()
     /// Whether the store has its items, from the server or from the cache.
     var isLoaded = false
-    /// Whether the log on the server does not lead from the items here to those there: some of it is missing, or damaged.
-    package var isLogBroken = false
     /// The commit whose answer was lost.
     var inDoubt: SentCommit?
     /// Returns the bytes of this host's pictures.
@@ -65,8 +60,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         isReadOnly: Bool = false, folder: String? = nil, using layer: any FileLayer = PosixFileLayer(),
         keepsCommits: Bool = false, waiter: any PostgresWaiter
     ) {
-        opensReadOnly = isReadOnly
-        self.keepsCommits = keepsCommits && folder != nil && !isReadOnly
+        access = isReadOnly ? .readOnly : keepsCommits && folder != nil ? .queuing : .online
         local = LocalCopy(folders: folder.map { CollectionFolders(root: $0, layer: layer) })
         self.address = address
         server = CollectionServer(
@@ -105,14 +99,6 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
             : "the collection's server does not answer: items can be read, and changed when it is back"
     }
 
-    /// Whether the role of this host may only read the collection, as of the last connection.
-    var isReader: Bool { server.collection?.isWritable == false }
-
-    var readerReason: String {
-        "the role of this host may only read the collection: its owner lets it change items with "
-            + "cubby shared grant ROLE '\(address.description)'"
-    }
-
     public func synchronize() throws(StoreError) { cache?.synchronize() }
 
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
@@ -132,6 +118,28 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     static func newIdentifier() -> [UInt8] {
         var source = SystemRandomNumberGenerator()
         return withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
+    }
+}
+
+/// Whether this host may change items.
+extension SharedPersistence {
+    private enum Access {
+        case readOnly
+        /// While the server answers.
+        case online
+        /// Commits are queued while the server does not answer.
+        case queuing
+    }
+
+    package var keepsCommits: Bool { access == .queuing }
+    var opensReadOnly: Bool { access == .readOnly }
+
+    /// Whether the role of this host may only read the collection, as of the last connection.
+    var isReader: Bool { server.collection?.isWritable == false }
+
+    var readerReason: String {
+        "the role of this host may only read the collection: its owner lets it change items with "
+            + "cubby shared grant ROLE '\(address.description)'"
     }
 }
 
@@ -200,6 +208,11 @@ extension SharedPersistence {
 
 /// Commits of the other hosts.
 extension SharedPersistence {
+    package var isLogBroken: Bool {
+        get { server.log.isBroken }
+        set { server.log.isBroken = newValue }
+    }
+
     package func mayHaveCommits(after revision: ItemRevision) -> Bool {
         server.stopped == nil
             && (server.log.mayHaveCommits(after: revision.rawValue) || isLogBroken && isConnected || inDoubt != nil
