@@ -236,7 +236,7 @@ final class ArchiveDecoder {
         unarchiver.onAbsentKey = { [unowned self] key in
             if let cls = decoding.last, let hint = cls.keys.hint(forAbsent: key, of: cls.name) {
                 self.bridge.classes.warn(hint)
-            } else if unarchiver.isAtTop, hinted.count < 256, hinted.insert(key).inserted {
+            } else if !unarchiver.isDecodingObject, hinted.count < 256, hinted.insert(key).inserted {
                 // Any other key may be one that not every archive has.
                 let hint = NearestNames.hint(for: key, among: unarchiver.keys)
                 if !hint.isEmpty { self.bridge.classes.warn("the archive has no key '\(key)' at its top\(hint)") }

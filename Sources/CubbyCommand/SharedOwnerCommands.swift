@@ -1,4 +1,9 @@
 import ArgumentParser
+import Files
+import Glibc
+import Items
+import PropertyList
+import Scripting
 import SharedItems
 
 /// `cubby shared grant ROLE URL`: opens a collection to a role.
@@ -200,5 +205,117 @@ struct SharedDropCommand: ParsableCommand {
             try SharedOwnership.drop(address)
             Report.line("removed the collection \(address.collection): \(what)")
         }
+    }
+}
+
+/// `cubby shared follow URL`: the commits of a collection as lines, for other programs.
+struct SharedFollowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow", abstract: "Write each commit of a collection as a line of JSON, as it is made.",
+        discussion: """
+            Each line has the commit's revision, its host, the time and its changes; docs/shared.md describes them. A \
+            program that stops goes on with --after and the revision of the last line that it has. The role needs only \
+            to read. When the server does not answer, it is asked again until it does; with --no-wait that is an error.
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case jsonl }
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin with the commit after this one (default: the first of the log).", valueName: "revision"))
+    var after: UInt64?
+
+    @Flag(help: "End after the commit that is the latest one at the start, instead of waiting for further ones.")
+    var noWait = false
+
+    @Option(help: "The form of a commit.")
+    var format = Format.jsonl
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func run() throws {
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let follower = LogFollower(
+                address, after: after, schema: .household, endsAtHead: noWait, say: CommandFailure.say,
+                pause: { seconds in _ = sleep(UInt32(seconds)) })
+            try follower.run { (commits) throws(SharedError) in
+                for commit in commits { try write(commit) }
+                // The stream counts what was lost, for the status.
+                do throws(FileError) { try StandardStream.output.flush() } catch { return false }
+                return true
+            }
+        }
+    }
+
+    private func write(_ commit: SharedLog.Commit) throws(SharedError) {
+        do throws(PropertyListError) { StandardStream.output.put(try commit.line) } catch {
+            throw SharedError(.unusable, "revision \(commit.revision) cannot be written: \(error.message)")
+        }
+    }
+}
+
+/// `cubby shared publish URL`: the items of a collection as rows of a table.
+struct SharedPublishCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish",
+        abstract: "Keep the items as rows of a table in the collection's database, for any program, as the owner.",
+        discussion: """
+            The table is items in a schema of its own, with a column for each field that is declared, and all fields as \
+            jsonb; docs/shared.md describes both. From then on each commit writes the rows of its items in its own \
+            transaction. Hosts go on meanwhile; those of an older program are refused until it is newer. Called again it \
+            follows what was declared since, or ends what was interrupted. Roles that read the collection read the table.
+            """)
+
+    @Option(help: ArgumentHelp("The schema for the table (default: the collection's name).", valueName: "name"))
+    var schema: String?
+
+    @Flag(help: "End it, and remove the table.")
+    var end = false
+
+    @Argument(help: ArgumentHelp("The collection's address.", valueName: "url"))
+    var url: String
+
+    func validate() throws {
+        if end, schema != nil { throw ValidationError("--end takes no --schema: it removes the table where it is.") }
+        if let schema, schema.isEmpty || schema.utf8.count > 63 {
+            throw ValidationError("A schema's name has 1 to 63 bytes.")
+        }
+    }
+
+    func run() throws {
+        var damaged: [String] = []
+        try SharedArgument.using(url) { (address) throws(SharedError) in
+            let collection = address.collection
+            if end {
+                guard let schema = try SharedPublication.end(address) else {
+                    throw SharedError(.unusable, "the collection \(collection) is not published")
+                }
+                return Report.line(
+                    "the collection \(collection) is not published any more: removed the table \(VisibleText.line(schema)).items"
+                )
+            }
+            var progress: CommandProgress?
+            defer { progress?.finish() }
+            let made = try SharedPublication.publish(address, schema: schema, household: .household) { done, total in
+                let bar = progress ?? CommandProgress("Writing rows", total: total)
+                bar.show(done)
+                progress = bar
+            }
+            progress?.finish()
+            let names = made.columns.map { column in
+                VisibleText.line(column.name)
+                    + (column.name == column.field ? "" : " (the field \(VisibleText.line(column.field)))")
+            }
+            Report.line(
+                "the collection \(collection) is published as \(VisibleText.line(made.schema)).items: \(made.items.counted("row")), with columns for \(names.isEmpty ? "no field" : names.joined(separator: ", "))"
+            )
+            damaged = made.damaged
+        }
+        if damaged.isEmpty { return }
+        for key in damaged {
+            CommandFailure.say(VisibleText.line("the item \(key) gets no row: its record is damaged on the server"))
+        }
+        throw ExitCode(ExitStatus.badData.rawValue)
     }
 }

@@ -1,3 +1,4 @@
+package import Application
 import CPlatform
 package import Files
 public import Items
@@ -383,5 +384,16 @@ struct ImageCache {
         nodes[place]?.older = newest
         if let newest { nodes[newest]?.newer = place } else { oldest = place }
         newest = place
+    }
+}
+
+extension ItemSchema {
+    /// The fields of a container's items: those of a household, or none but their key, for a container with declared
+    /// fields alone (`cubby fields --only`).
+    ///
+    /// - Parameter container: a container, which need not exist.
+    /// - Throws: `FileError` when its format cannot be read.
+    package init(of container: ApplicationContainer) throws(FileError) {
+        self = try ContainerFormat.hasOwnFields(container) ? ItemSchema() : .household
     }
 }

@@ -258,3 +258,187 @@ struct CalendarLabels {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
+
+/// Ranges of a column and their amounts, for a histogram or for bars of periods.
+struct PlotBins: Hashable {
+    /// The beginnings of the ranges, and the end of the last, which it excludes.
+    var edges: [PlotTick]
+    /// The amount of each range.
+    var amounts: [Double]
+    /// What the labels of the edges leave out.
+    var context: String?
+
+    /// Counts numbers in round ranges, of a width by the rule of Freedman and Diaconis: twice the distance of the quartiles
+    /// by the cube root of the count.
+    ///
+    /// - Parameters:
+    ///   - numbers: in ascending order, not empty; finite.
+    ///   - unit: what they are.
+    ///   - limit: the maximum number of ranges, from 2.
+    /// - Returns: the ranges with their counts.
+    static func counting(_ numbers: [Double], _ unit: PlotUnit, atMost limit: Int) -> PlotBins {
+        guard let low = numbers.first, let high = numbers.last else { return PlotBins(edges: [], amounts: []) }
+        let half = high / 2 - low / 2
+        let isWhole = numbers.allSatisfy { $0.rounded() == $0 && abs($0) < 1e15 }
+        let quarter = numbers.count / 4
+        var width =
+            4 * ((numbers[numbers.count - 1 - quarter] / 2 - numbers[quarter] / 2) / cbrt(Double(numbers.count)))
+        // Half of the numbers or more are equal: by the rule of Sturges.
+        if !(width > 0) { width = 2 * (half / (log2(Double(numbers.count)) + 1)) }
+        if half == 0 { width = isWhole ? 1 : abs(high) * 0.1 }
+        if !width.isFinite { width = .greatestFiniteMagnitude }
+        var step = PlotStep(atLeast: width, isWhole: isWhole, nearest: true)
+        step.raise(for: max(abs(low), abs(high)))
+        while true {
+            var (first, last) = step.indexes(low...high)
+            // The last range has the greatest number within it.
+            if step.number(last).value <= high { last += 1 }
+            guard last - first <= Int64(limit) else {
+                step = step.next
+                continue
+            }
+            let edges = (first...last).map { step.number($0) }
+            // By comparison with the edges, which are the nearest numbers to what their labels say.
+            let starts = edges.map { edge in numbers.firstIndex(from: edge.value) }
+            return PlotBins(
+                edges: edges.map { PlotTick(value: $0.value, label: $0.label(unit)) },
+                amounts: zip(starts, starts.dropFirst()).map { Double($1 - $0) })
+        }
+    }
+
+    /// Adds up amounts by periods of the calendar.
+    ///
+    /// - Parameters:
+    ///   - points: amounts at times in ascending order, not empty.
+    ///   - limit: the maximum number of periods, from 2.
+    /// - Returns: the periods with their sums.
+    static func adding(_ points: [PlotPoint], atMost limit: Int) -> PlotBins {
+        guard let low = points.first?.x, let high = points.last?.x else { return PlotBins(edges: [], amounts: []) }
+        let (first, last) = (Int(low.rounded(.down)), Int(high.rounded(.down)))
+        // Days have no times.
+        let isDays = points.allSatisfy { $0.x.truncatingRemainder(dividingBy: 86_400) == 0 }
+        let step =
+            CalendarStep.periods.first {
+                (!isDays || !$0.isWithinDay) && $0.index(of: last) - $0.index(of: first) < limit
+            } ?? .months(12_000_000)
+        let start = step.index(of: first)
+        var amounts = [Double](repeating: 0, count: step.index(of: last) - start + 1)
+        for point in points { amounts[step.index(of: Int(point.x.rounded(.down))) - start] += point.y }
+        let ends = (start...start + amounts.count).map(step.start)
+        let labels = CalendarLabels(step, low...max(low, high))
+        return PlotBins(
+            edges: ends.map { PlotTick(value: Double($0), label: labels.label($0)) }, amounts: amounts,
+            context: labels.context)
+    }
+}
+
+extension [Double] {
+    /// The place of the first number that is not less, in ascending numbers.
+    fileprivate func firstIndex(from number: Double) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// A decimal number of a scale: `digits × 10^exponent`, exactly.
+struct PlotNumber: Hashable {
+    let digits: Int64
+    let exponent: Int
+
+    var value: Double {
+        // A power of ten below 10^22 is exact, so the result is the nearest number.
+        if exponent >= 0 {
+            return exponent <= 22 ? Double(digits) * Self.power(exponent) : Self.parsed(digits, exponent)
+        }
+        return exponent >= -22 ? Double(digits) / Self.power(-exponent) : Self.parsed(digits, exponent)
+    }
+
+    static func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1.0) { value, _ in value * 10 } }
+
+    private static func parsed(_ digits: Int64, _ exponent: Int) -> Double { Double("\(digits)e\(exponent)") ?? 0 }
+
+    /// The number with commas between its thousands, and with so many decimals as its exponent has; with an exponent of
+    /// its own where it would have more than 15 places.
+    var text: String {
+        if digits == 0 { return exponent < 0 && exponent >= -6 ? Self.fixed(0, -exponent) : "0" }
+        let places = String(digits.magnitude).utf8.count + exponent
+        if places > 15 || exponent < -9 { return Self.scientific(digits, exponent) }
+        if exponent >= 0 { return Int(clamping: digits * Int64(Self.power(exponent))).grouped }
+        return Self.fixed(digits, -exponent)
+    }
+
+    private static func fixed(_ digits: Int64, _ decimals: Int) -> String {
+        var text = String(digits.magnitude)
+        text = String(repeating: "0", count: max(0, decimals + 1 - text.utf8.count)) + text
+        let whole = Int(text.dropLast(decimals)) ?? 0
+        return (digits < 0 ? "-" : "") + whole.grouped + "." + text.suffix(decimals)
+    }
+
+    private static func scientific(_ digits: Int64, _ exponent: Int) -> String {
+        var text = Substring(String(digits.magnitude))
+        var exponent = exponent
+        while text.utf8.count > 1, text.last == "0" {
+            text = text.dropLast()
+            exponent += 1
+        }
+        exponent += text.utf8.count - 1
+        let fraction = text.dropFirst()
+        return (digits < 0 ? "-" : "") + text.prefix(1) + (fraction.isEmpty ? "" : ".") + fraction + "e\(exponent)"
+    }
+
+    /// The text of any number: exactly for a whole one and for amounts, else in up to four places.
+    static func label(_ number: Double, _ unit: PlotUnit) -> String {
+        guard number.isFinite else { return "\(number)" }
+        switch unit {
+        case .money, .dollars:
+            guard abs(number) < 1e13 else { break }
+            let cents = Int64((number * 100).rounded())
+            return PlotNumber(digits: cents, exponent: -2).label(unit)
+        default: break
+        }
+        if abs(number) < 1e15, let whole = Int64(exactly: number) { return PlotNumber(digits: whole, exponent: 0).text }
+        // Four places, without zeros at the end.
+        let size = Int(log10(abs(number)).rounded(.down))
+        var exponent = size - 3
+        var digits = Int64((PlotNumber.scaled(number, by: -exponent)).rounded())
+        while exponent < 0, digits != 0, digits.isMultiple(of: 10) { (digits, exponent) = (digits / 10, exponent + 1) }
+        return PlotNumber(digits: digits, exponent: exponent).text
+    }
+
+    /// A number times a power of ten, without an overflow on the way.
+    static func scaled(_ number: Double, by exponent: Int) -> Double {
+        var (number, rest) = (number, exponent)
+        while rest != 0 {
+            let step = min(max(rest, -200), 200)
+            number = step > 0 ? number * power(step) : number / power(-step)
+            rest -= step
+        }
+        return number
+    }
+
+    /// The text of a number on an axis.
+    func label(_ unit: PlotUnit) -> String {
+        switch unit {
+        case .number, .date, .category: return text
+        case .money:
+            return exponent >= -2 ? hundredths?.text ?? text : text
+        case .dollars:
+            let amount = exponent < 0 && exponent >= -2 ? hundredths ?? self : self
+            // Whole dollars have no cents.
+            let isWhole = amount.exponent == -2 && amount.digits.isMultiple(of: 100)
+            let text = isWhole ? PlotNumber(digits: amount.digits / 100, exponent: 0).text : amount.text
+            return text.hasPrefix("-") ? "-$" + text.dropFirst() : "$" + text
+        }
+    }
+
+    /// The number in hundredths; nil if there are too many.
+    private var hundredths: PlotNumber? {
+        guard exponent >= -2, exponent < 12 else { return nil }
+        let (digits, isTooLarge) = digits.multipliedReportingOverflow(by: Int64(Self.power(exponent + 2)))
+        return isTooLarge || digits.magnitude > 1_000_000_000_000_000 ? nil : PlotNumber(digits: digits, exponent: -2)
+    }
+}

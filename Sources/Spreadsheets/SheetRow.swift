@@ -118,3 +118,130 @@ package enum CellName {
         return column > 0 ? column - 1 : nil
     }
 }
+
+/// What a cell's number means by the format that it is shown in.
+enum NumberFormat: Sendable {
+    case number
+    /// A date without a time.
+    case day
+    /// A date with a time.
+    case moment
+    /// A time of day, or a duration.
+    case time
+
+    /// The formats that a workbook does not define, by their numbers; those of East Asian versions among them.
+    init(builtIn number: Int) {
+        switch number {
+        case 14...17, 27...31, 36, 50...54, 57, 58: self = .day
+        case 18...21, 32...35, 45...47, 55, 56: self = .time
+        case 22: self = .moment
+        default: self = .number
+        }
+    }
+
+    /// A format by its code, such as `dd/mm/yyyy hh:mm`, `[h]:mm`, `[$-409]mmm d;@` and `#,##0.00 "years"`.
+    init(code: some Sequence<UInt8>) {
+        let letters = Self.letters(code)
+        var hasDate = false
+        var hasTime = false
+        for (place, letter) in letters.enumerated() {
+            switch letter {
+            case UInt8(ascii: "y"), UInt8(ascii: "d"): hasDate = true
+            case UInt8(ascii: "h"), UInt8(ascii: "s"): hasTime = true
+            default:
+                // Behind hours and before seconds there are minutes.
+                let isMinute =
+                    place > 0 && letters[place - 1] == UInt8(ascii: "h")
+                    || place + 1 < letters.count && letters[place + 1] == UInt8(ascii: "s")
+                if isMinute { hasTime = true } else { hasDate = true }
+            }
+        }
+        self = hasDate ? (hasTime ? .moment : .day) : hasTime ? .time : .number
+    }
+
+    /// The fields of the first section, each by one letter: y, m, d, h or s.
+    private static func letters(_ code: some Sequence<UInt8>) -> [UInt8] {
+        let code = code.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+        if code.elementsEqual("general".utf8) { return [] }
+        var letters: [UInt8] = []
+        var index = 0
+        while index < code.count {
+            let byte = code[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: ";"): return letters
+            case UInt8(ascii: "\""):
+                while index < code.count, code[index] != byte { index += 1 }
+                index += 1
+            case UInt8(ascii: "\\"), UInt8(ascii: "_"), UInt8(ascii: "*"): index += 1
+            case UInt8(ascii: "["):
+                let end = code[index...].firstIndex(of: UInt8(ascii: "]")) ?? code.count
+                // Elapsed time; else a colour, a condition, or a language.
+                if let first = code[index..<end].first, "hms".utf8.contains(first),
+                    code[index..<end].allSatisfy({ $0 == first })
+                {
+                    letters.append(first == UInt8(ascii: "m") ? UInt8(ascii: "h") : first)
+                }
+                index = end + 1
+            case UInt8(ascii: "a"):
+                // AM/PM and A/P.
+                for word in ["m/pm", "/p"] where code[index...].starts(with: word.utf8) { index += word.utf8.count }
+            case UInt8(ascii: "y"), UInt8(ascii: "m"), UInt8(ascii: "d"), UInt8(ascii: "h"), UInt8(ascii: "s"):
+                if letters.last != byte || code[index - 2] != byte { letters.append(byte) }
+            default: break
+            }
+        }
+        return letters
+    }
+}
+
+/// Days counted from 1900 or from 1904, as spreadsheets keep dates.
+struct SerialDate {
+    /// Whether day 0 is 1904-01-01. Else day 1 is 1900-01-01, and day 60 is 1900-02-29, which there was not: the first
+    /// spreadsheet took 1900 for a leap year, and all others followed.
+    let countsFrom1904: Bool
+
+    /// What a number is in a format of dates or times.
+    enum Meaning {
+        case day(PropertyListDate)
+        case moment(PropertyListDate)
+        /// A time of day, a duration, or the day that there was not.
+        case text(String)
+        /// Nothing but a number: before the first day, or behind the year 9999.
+        case number
+    }
+
+    func meaning(of serial: Double, as format: NumberFormat) -> Meaning {
+        guard format != .number, serial >= 0, serial < 3_000_000 else { return .number }
+        // Programs keep milliseconds.
+        let milliseconds = Int((serial * 86_400_000).rounded())
+        let (day, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        if format == .time, day == 0 || !countsFrom1904 && day < 60 { return .text(Self.time(milliseconds)) }
+        guard let days = daysSince1970(day) else {
+            if day == 60 { return .text(rest == 0 ? "1900-02-29" : "1900-02-29 " + Self.time(rest)) }
+            return day == 0 && rest > 0 ? .text(Self.time(rest)) : .number
+        }
+        let fraction = rest % 1000
+        let date = PropertyListDate(
+            secondsSince1970: days * 86400 + rest / 1000,
+            fraction: fraction == 0 ? "" : String(String(1000 + fraction).dropFirst()))
+        return format == .day && rest == 0 ? .day(date) : .moment(date)
+    }
+
+    private func daysSince1970(_ day: Int) -> Int? {
+        if countsFrom1904 { return day <= 2_957_003 ? day - 24_107 : nil }
+        guard day > 0, day != 60, day <= 2_958_465 else { return nil }
+        return day - (day < 60 ? 25_568 : 25_569)
+    }
+
+    /// `26:30:00`, with milliseconds if there are some.
+    static func time(_ milliseconds: Int) -> String {
+        func padded(_ number: Int, _ count: Int = 2) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+        }
+        let seconds = milliseconds / 1000
+        let text = "\(padded(seconds / 3600)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))"
+        return milliseconds % 1000 == 0 ? text : "\(text).\(padded(milliseconds % 1000, 3))"
+    }
+}

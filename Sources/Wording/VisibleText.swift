@@ -97,3 +97,79 @@ extension BidirectionalCollection<UInt8> {
         return 0
     }
 }
+
+/// Text in HTML and XML.
+package enum HTMLText {
+    /// A text as the content of an element or an attribute. Characters that reorder or hide others are shown as escapes.
+    package static func escaped(_ text: String) -> String {
+        if text.utf8.allSatisfy(isPlain) { return text }
+        var result = ""
+        // By scalar: a sign with an accent behind it is another character, and still begins a tag.
+        for scalar in visible(text).unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            // Neither language has these two.
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// Whether a byte is a printable character of ASCII that begins nothing in HTML.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): false
+        default: byte >= 0x20 && byte < 0x7F
+        }
+    }
+
+    /// A text as a string of a style sheet within the page.
+    package static func styleString(_ text: String) -> String {
+        var result = "\""
+        for scalar in VisibleText.line(text).unicodeScalars {
+            switch scalar {
+            case "\"", "\\", "<", ">", "&": result += "\\\(String(scalar.value, radix: 16)) "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private static func visible(_ text: String) -> String {
+        VisibleText.escaped(text.replacing("\r\n", with: "\n"))
+    }
+}
+
+extension StringProtocol {
+    /// The text with percent-encoding, such as `%20`, for all bytes but those that need none (RFC 3986).
+    package var percentEncoded: String {
+        utf8.map { byte in
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
+            return isPlain ? String(character) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }.joined()
+    }
+
+    /// The text without percent-encoding. A sign that begins none stays.
+    package var percentDecoded: String {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

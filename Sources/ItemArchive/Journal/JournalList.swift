@@ -1,4 +1,5 @@
 package import ColumnEngine
+import Files
 import PropertyList
 
 /// The commits of a journal as a property list, for whoever reads the file by itself: `commits[0].changes[0].insert.name`.
@@ -165,5 +166,192 @@ extension RecordChange {
         case .rank(let key, let rank): return ["itemKey": .string(key), "rank": .data(rank)]
         case .declare(let declarations): return ["declare": declarations.record]
         }
+    }
+}
+
+/// The first 64 bytes of a journal: its format, and the archive that it follows.
+package struct JournalHeader: Sendable, Hashable {
+    /// The header's size in bytes.
+    package static let length = 64
+    /// The newest format version that this code reads and writes: in a host's files of a shared collection whose items
+    /// have not the fields of a household.
+    package static let latestVersion: UInt16 = 5
+    /// The version of journals whose records may declare fields.
+    package static let declaringVersion: UInt16 = 4
+    /// The version of journals without declarations, whose records may have values of other kinds than their fields',
+    /// texts that are not Unicode and dictionaries with keys of any kind.
+    package static let carryingVersion: UInt16 = 3
+    /// The version of journals without such values. Version 1, which has no indices of items, is read, too.
+    package static let usualVersion: UInt16 = 2
+
+    static let magic: [UInt8] = Array("CubbyJnl".utf8)
+    static let byteOrder: UInt16 = 0x0102
+
+    /// The archive that the journal follows.
+    package var archive: ArchiveIdentity
+    /// A random number that seeds the records' checksums: a record of another journal is never accepted in this one.
+    package var identifier: UInt64
+    /// The number of the first record.
+    package var firstSequence: UInt64
+    /// The format version of the records.
+    package var version = JournalHeader.usualVersion
+
+    /// Creates the header of a new journal.
+    package init(archive: ArchiveIdentity, identifier: UInt64, firstSequence: UInt64) {
+        self.archive = archive
+        self.identifier = identifier
+        self.firstSequence = firstSequence
+    }
+
+    /// The header's bytes.
+    package var bytes: [UInt8] {
+        var bytes = Self.magic
+        bytes.appendLittleEndian(version)
+        bytes.appendLittleEndian(Self.byteOrder)
+        bytes.appendLittleEndian(UInt32(Self.length))
+        bytes.appendLittleEndian(archive.size)
+        bytes.appendLittleEndian(archive.checksum)
+        bytes.appendLittleEndian(identifier)
+        bytes.appendLittleEndian(firstSequence)
+        bytes.appendLittleEndian(UInt64(0))
+        bytes.appendLittleEndian(Checksum.hash(bytes))
+        return bytes
+    }
+
+    /// Reads a header.
+    ///
+    /// - Throws: `StoreError` with `corruptJournal` and the reason; with `newerFormat`.
+    package init(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        guard bytes.count >= Self.length else {
+            throw StoreError(.corruptJournal, "the journal ends within its header")
+        }
+        guard bytes.prefix(8).elementsEqual(Self.magic) else {
+            throw StoreError(.corruptJournal, "the journal does not begin as one")
+        }
+        version = bytes.littleEndian(UInt16.self, at: 8)
+        let order = bytes.littleEndian(UInt16.self, at: 10)
+        guard Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.littleEndian(UInt64.self, at: 56)
+        else { throw StoreError(.corruptJournal, "the journal's header is damaged") }
+        guard version <= Self.latestVersion else {
+            throw StoreError(
+                .newerFormat,
+                "the journal is of format \(version), and this program knows up to \(Self.latestVersion): a newer one wrote it"
+            )
+        }
+        guard version >= 1, order == Self.byteOrder,
+            bytes.littleEndian(UInt32.self, at: 12) == UInt32(Self.length)
+        else {
+            throw StoreError(.corruptJournal, "the journal's header is none of format \(version)")
+        }
+        archive = ArchiveIdentity(
+            size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))
+        identifier = bytes.littleEndian(UInt64.self, at: 32)
+        firstSequence = bytes.littleEndian(UInt64.self, at: 40)
+    }
+}
+
+extension [UInt8] {
+    mutating func appendLittleEndian<Number: FixedWidthInteger>(_ number: Number) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}
+
+/// Identifies the archive that a journal follows: its size and a checksum of its contents.
+///
+/// For a large file the checksum covers the head, the tail and evenly spaced samples, so that opening a mapped archive
+/// does not read all of it. A missing or empty archive has the identity ``none``.
+package struct ArchiveIdentity: Sendable, Hashable {
+    /// The size in bytes.
+    package var size: UInt64
+    /// The checksum of the bytes.
+    package var checksum: UInt64
+
+    /// The identity of a missing archive.
+    package static let none = ArchiveIdentity(size: 0, checksum: 0)
+
+    /// Files up to this size are hashed whole.
+    private static let wholeLimit = 1 << 20
+    private static let endLength = 1 << 16
+    private static let sampleCount = 256
+    private static let sampleLength = 1 << 10
+
+    package init(size: UInt64, checksum: UInt64) {
+        self.size = size
+        self.checksum = checksum
+    }
+
+    /// The identity of an archive's contents.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        self.init(size: bytes.count) { piece, seed in
+            Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[piece]), seed: seed)
+        }
+    }
+
+    /// The identity of an archive's contents; it reads only the samples.
+    init(of file: OpenFile, size: Int, using layer: any FileLayer) throws(FileError) {
+        let length = size > Self.wholeLimit ? Self.endLength : size
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
+        defer { buffer.deallocate() }
+        try self.init(size: size) { piece, seed throws(FileError) in
+            var done = 0
+            while done < piece.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<piece.count])
+                let count = try layer.read(file, at: piece.lowerBound + done, into: rest)
+                // The file is shorter than its status said: the identity will be another one.
+                if count == 0 { break }
+                done += count
+            }
+            return Checksum.hash(UnsafeRawBufferPointer(rebasing: buffer[..<done]), seed: seed)
+        }
+    }
+
+    /// Each piece's checksum is the seed for the next.
+    private init<Failure: Error>(
+        size: Int, checksum hash: (Range<Int>, UInt64) throws(Failure) -> UInt64
+    ) throws(Failure) {
+        guard size > 0 else {
+            self = .none
+            return
+        }
+        self.size = UInt64(size)
+        guard size > Self.wholeLimit else {
+            checksum = try hash(0..<size, 0)
+            return
+        }
+        var sum = try hash(0..<Self.endLength, 0)
+        let distance = (size - 2 * Self.endLength) / Self.sampleCount
+        for sample in 0..<Self.sampleCount {
+            let start = Self.endLength + sample * distance
+            sum = try hash(start..<start + Self.sampleLength, sum)
+        }
+        checksum = try hash(size - Self.endLength..<size, sum)
+    }
+
+    /// The identity of an archive's contents.
+    package init(of bytes: [UInt8]) {
+        self = bytes.withUnsafeBytes { ArchiveIdentity(of: $0) }
+    }
+}
+
+/// The archive's state when it was mapped: its bytes are read as long as the mapping exists.
+struct MappedArchive {
+    private weak var file: MappedFile?
+    private let status: FileStatus?
+
+    init() { status = nil }
+
+    init(_ file: MappedFile, _ status: FileStatus) {
+        self.file = file
+        self.status = status
+    }
+
+    /// Whether a file is the mapped one, which is in use, and was written to or truncated since. The mapping prevents
+    /// the reuse of the file's inode.
+    ///
+    /// - Parameter now: the file's current status.
+    /// - Returns: true if its size or date differs.
+    func isTouched(_ now: FileStatus) -> Bool {
+        guard file != nil, let status, now.device == status.device, now.inode == status.inode else { return false }
+        return now.size != status.size || now.modified != status.modified
     }
 }

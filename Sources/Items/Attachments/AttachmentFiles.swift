@@ -1,4 +1,6 @@
+import ColumnEngine
 import Files
+import PropertyList
 
 /// The folders of a store's attachments: the current ones, each named by its key, and those kept for undo. Files of
 /// removed items are named by key as well, so that after a crash the next opening can restore them. Replaced files are
@@ -140,5 +142,224 @@ package enum AttachmentKey {
         if key == ".lock" { return "it names the store's lock" }
         if TemporaryName.matches(key) { return "it names a temporary file" }
         return nil
+    }
+}
+
+/// The attachments of a shared collection. Each item has the SHA-256 digests of its attachments, in order; the files
+/// are named by digest.
+///
+/// New bytes wait in one folder for the commit that sends them. After that, and when fetched, they are in the cache,
+/// which may be emptied at any time.
+final class SharedAttachments {
+    private let store: ItemStoreReference
+    private let reader: any AttachmentReader
+    private let layer: any FileLayer
+    private let cache: String
+    private let outgoing: String
+    /// The digests of files for the next commit.
+    private var staged: Set<[UInt8]> = []
+    /// The digests of files for commits that wait for the server or are in conflict.
+    private var waiting: Set<[UInt8]> = []
+    /// Keys whose bytes were set before their items existed.
+    var looseKeys: Set<String> = []
+
+    init(
+        _ store: ItemStore, _ persistence: any AttachmentPersistence, cache: String, outgoing: String,
+        _ layer: any FileLayer
+    ) {
+        self.store = store.zeroingReference
+        self.cache = cache
+        // Keep the files that wait in the container for another collection.
+        self.outgoing = PathText.join(outgoing, persistence.attachmentFolder)
+        self.layer = layer
+        reader = persistence.attachmentReader
+        persistence.attachmentSource = { [weak self] (digest) throws(StoreError) in
+            guard let self else { throw Self.lost }
+            return try bytesToSend(digest)
+        }
+        takeLeftovers(persistence, isReadOnly: store.isReadOnly)
+    }
+
+    /// Takes over an earlier process's files: keeps those of waiting commits, and deletes those of uncommitted changes.
+    private func takeLeftovers(_ persistence: any AttachmentPersistence, isReadOnly: Bool) {
+        let isWanted = persistence.hasPendingCommits || !persistence.conflicts.isEmpty
+        for name in (try? layer.list(outgoing)) ?? [] {
+            if isWanted, let digest = [UInt8](hexadecimal: name, count: SHA256.byteCount) {
+                waiting.insert(digest)
+            } else if !isReadOnly {
+                try? layer.remove(PathText.join(outgoing, name))
+            }
+        }
+    }
+
+    /// The digests of an item's attachments, in order.
+    func digests(of item: Item) -> [[UInt8]] { item.store.columns.digests(item.row) }
+
+    /// The keys of all items with attachments. O(items).
+    var keys: [String] {
+        guard let columns = store.store?.columns, columns.attachmentField != nil else { return [] }
+        return (0..<columns.count).lazy.map(columns.row(at:)).filter { !columns.digests($0).isEmpty }.map(
+            columns.keyString)
+    }
+
+    /// Sets all attachments of an item. Existing ones are not written again, except a single one: its file may be lost.
+    ///
+    /// - Throws: ``StoreError``: `inputOutput`, `readOnly`.
+    func set(_ contents: [AttachmentContent], of item: Item, limit: Int) throws(StoreError) {
+        let old = digests(of: item)
+        var digests: [[UInt8]] = []
+        var new: Set<[UInt8]> = []
+        do throws(StoreError) {
+            for content in contents {
+                switch content {
+                case .existing(let name): digests += old.filter { $0.hexadecimal == name }.prefix(1)
+                case .bytes(let bytes):
+                    try Self.checkCount(bytes.count, limit)
+                    let digest = SHA256.digest(bytes)
+                    digests.append(digest)
+                    if contents.count > 1, old.contains(digest) { continue }
+                    if !staged.contains(digest) { new.insert(digest) }
+                    try write(bytes, digest)
+                }
+            }
+            try set(digests, of: item)
+        } catch {
+            for digest in new.subtracting(waiting) { try? layer.remove(outgoingPath(digest)) }
+            throw error
+        }
+        staged.formUnion(new)
+    }
+
+    private func write(_ bytes: [UInt8], _ digest: [UInt8]) throws(StoreError) {
+        do throws(FileError) {
+            try layer.makeDirectories(outgoing)
+            try AtomicFile.write(bytes, to: outgoingPath(digest), using: layer, durable: false)
+        } catch {
+            throw StoreError(attachment: error)
+        }
+    }
+
+    /// Stores an item's digests: a single one as a value, several as an array.
+    func set(_ digests: [[UInt8]], of item: Item) throws(StoreError) {
+        let values = digests.map { PropertyListValue.data($0) }
+        try item.store.setAttachments(values.count > 1 ? .array(values) : values.first, of: item)
+    }
+
+    /// The files of an item's attachments, in order.
+    func files(of item: Item, limit: Int) -> [AttachmentFile] {
+        guard let key = try? item.itemKey else { return [] }
+        return digests(of: item).map { file($0, key, limit) }
+    }
+
+    private func file(_ digest: [UInt8], _ key: String, _ limit: Int) -> AttachmentFile {
+        let name = digest.hexadecimal
+        if staged.contains(digest) || waiting.contains(digest) {
+            return AttachmentFile(outgoingPath(digest), immutable: name)
+        }
+        let (path, cache, layer, reader) = (cachePath(digest), cache, layer, reader)
+        return AttachmentFile(path, immutable: name) { () throws(StoreError) in
+            if layer.exists(path) { return }
+            let bytes = try reader.bytes(ofItem: key, digest: digest, limit: limit)
+            try Self.checkCount(bytes.count, limit)
+            guard SHA256.digest(bytes) == digest else {
+                throw StoreError(
+                    .inputOutput,
+                    "what goes with the item \(key) is damaged on the server, and was not taken: set it again, or have the "
+                        + "owner restore it from a backup")
+            }
+            do throws(FileError) {
+                try layer.makeDirectories(cache)
+                try AtomicFile.write(bytes, to: path, using: layer, durable: false)
+            } catch {
+                throw StoreError(attachment: error)
+            }
+        }
+    }
+
+    // MARK: Commits
+
+    /// Called after a commit: the server has it, or it waits.
+    func didCommit() {
+        waiting.formUnion(staged)
+        staged = []
+        settle()
+    }
+
+    /// Moves the files to the cache as copies once no commit waits: the server has the bytes then.
+    func settle() {
+        guard !waiting.isEmpty, let remote = store.store?.replica.remote, !remote.hasPendingCommits,
+            remote.conflicts.isEmpty
+        else {
+            return
+        }
+        for digest in waiting {
+            try? layer.makeDirectories(cache)
+            do throws(FileError) { try layer.rename(outgoingPath(digest), to: cachePath(digest)) } catch {
+                try? layer.remove(outgoingPath(digest))
+            }
+        }
+        waiting = []
+    }
+
+    /// Deletes the files set since the last commit.
+    func didRollBack() {
+        for digest in staged.subtracting(waiting) { try? layer.remove(outgoingPath(digest)) }
+        staged = []
+    }
+
+    private func bytesToSend(_ digest: [UInt8]) throws(StoreError) -> [UInt8] {
+        for path in [outgoingPath(digest), cachePath(digest)] {
+            if let bytes = try? layer.contents(of: path), SHA256.digest(bytes) == digest { return bytes }
+        }
+        throw Self.lost
+    }
+
+    private static let lost = StoreError(
+        .inputOutput,
+        "what goes with an item is neither here nor on the server any more (it keeps a day what items no longer have): "
+            + "the changes are not committed")
+
+    private static func checkCount(_ count: Int, _ limit: Int) throws(StoreError) {
+        guard count > limit else { return }
+        throw StoreError(.inputOutput, "what goes with an item has \(count) bytes, more than the limit of \(limit)")
+    }
+
+    private func cachePath(_ digest: [UInt8]) -> String { PathText.join(cache, digest.hexadecimal) }
+    private func outgoingPath(_ digest: [UInt8]) -> String { PathText.join(outgoing, digest.hexadecimal) }
+}
+
+/// Attachments of items in a shared collection.
+extension ItemAttachments {
+    /// The file for a key, whether or not it exists; nil if an item or the open transaction has none there.
+    package func file(forKey key: String) -> AttachmentFile? {
+        if let shared, let item = item(key) { return shared.files(of: item, limit: byteLimit).first }
+        guard let name = name(forKey: key) else { return nil }
+        return path(ofFile: name).map { AttachmentFile($0, name: name) }
+    }
+
+    /// Whether a key is that of an item in a shared collection.
+    package func isShared(_ key: String) -> Bool { shared != nil && isItem(key) }
+
+    func setShared(_ bytes: [UInt8], _ item: Item, in shared: SharedAttachments) throws(StoreError) {
+        let rest = shared.digests(of: item).dropFirst().map { AttachmentContent.existing($0.hexadecimal) }
+        try shared.set([.bytes(bytes)] + rest, of: item, limit: byteLimit)
+        onChange?(try item.itemKey)
+    }
+
+    /// Gives new items the bytes that were set under their keys earlier, before their commit is sent.
+    func adoptLooseBytes() throws(StoreError) {
+        guard let shared, !shared.looseKeys.isEmpty else { return }
+        for key in shared.looseKeys {
+            guard let item = item(key) else { continue }
+            shared.looseKeys.remove(key)
+            guard shared.digests(of: item).isEmpty, let path = currentPath(forKey: key), layer.exists(path) else {
+                continue
+            }
+            let bytes: [UInt8]
+            do throws(FileError) { bytes = try layer.contents(of: path, limit: byteLimit) } catch {
+                throw StoreError(attachment: error)
+            }
+            try setShared(bytes, item, in: shared)
+        }
     }
 }

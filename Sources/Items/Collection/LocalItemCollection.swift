@@ -299,7 +299,8 @@ extension LocalItemCollection {
     public init(_ store: ItemStore, of type: Model.Type = Model.self) where Model: Identifiable {
         precondition(
             Model.ID.self is any ItemIdentifier.Type,
-            "the id of \(Model.self) is not a key: its type is not String, UUID, an integer or LosslessStringConvertible")
+            "the id of \(Model.self) is not a key: its type is not String, UUID, an integer or LosslessStringConvertible"
+        )
         self.init(store, ItemModelCoding(key: nil))
     }
 }

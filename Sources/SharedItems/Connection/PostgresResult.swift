@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 
 /// The rows of a command's result, in binary format. The bytes are the server's: each access is checked.
 package final class PostgresResult {
@@ -229,5 +230,87 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         case .server(let code): code.hasPrefix("08") || code.hasPrefix("57P") || code == "57014"
         default: false
         }
+    }
+}
+
+/// How a connection waits for its socket: a host runs its event loop meanwhile, other programs block.
+package protocol PostgresWaiter: AnyObject {
+    /// Waits until a socket is ready or time is up.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the socket.
+    ///   - isWriting: whether to wait until it is writable, too, and not only until it is readable.
+    ///   - seconds: the maximum time to wait.
+    /// - Returns: whether the socket is ready; false when the time has elapsed.
+    /// - Throws: ``PostgresError`` with `cancelled`.
+    func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool
+}
+
+/// Blocks while waiting.
+package final class BlockingWaiter: PostgresWaiter {
+    package init() {}
+
+    package func wait(for descriptor: Int32, isWriting: Bool, seconds: Double) throws(PostgresError) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN | (isWriting ? POLLOUT : 0)), revents: 0)
+        let milliseconds = Int32(clamping: Int64((max(seconds, 0) * 1000).rounded(.up)))
+        // After an interruption by a signal, the caller waits again for the remaining time.
+        return poll(&entry, 1, milliseconds) > 0
+    }
+}
+
+/// The moment at which a wait ends.
+struct Deadline: Sendable {
+    private let moment: ContinuousClock.Instant
+
+    init(seconds: Double) {
+        moment = ContinuousClock.now.advanced(by: .seconds(min(max(seconds, 0), 86_400)))
+    }
+
+    /// Seconds until then; 0 when it has passed.
+    var seconds: Double {
+        let left = ContinuousClock.now.duration(to: moment).components
+        return max(Double(left.seconds) + Double(left.attoseconds) / 1e18, 0)
+    }
+
+    var hasPassed: Bool { seconds == 0 }
+}
+
+/// What the server has flushed to its disk, and its synchronous standbys have: no crash and no failover takes that back.
+///
+/// A transaction can end before it is flushed, and its locks with it. Another one that ends after a flush has everything
+/// flushed that was visible before: all who wait at the same time share one.
+extension PostgresConnection {
+    /// A transaction that changes nothing, and ends with a flush.
+    private static let flush: Command = ("select pg_logical_emit_message(true, 'cubby', '')", [])
+
+    /// The same command, whose transaction ends without waiting for a flush. One more column is behind its rows.
+    static func leavingFlush(_ command: Command) -> Command {
+        ("select c.*, set_config('synchronous_commit', 'off', true) from (\(command.sql)) as c", command.parameters)
+    }
+    /// A query for ``mayFlush``.
+    static let asksWhetherItMayFlush =
+        "(select bool_and(has_function_privilege(p.oid, 'execute')) from pg_proc p where p.proname = "
+        + "'pg_logical_emit_message' and p.pronamespace = 'pg_catalog'::regnamespace)"
+
+    /// Runs a command, and returns its rows when what it has read or written is flushed. It takes one round trip.
+    ///
+    /// - Parameter command: the command; outside of a transaction.
+    /// - Returns: the rows.
+    /// - Throws: ``PostgresError`` of the command; one that is in doubt if the flush failed.
+    func rowsFlushed(of command: Command) throws(PostgresError) -> PostgresResult {
+        guard mayFlush else { return try run(command.sql, command.parameters, isPrepared: true) }
+        let results = try runTransactions([[command], [Self.flush]])
+        guard results.count == 2, let rows = try results[0].get().last else {
+            throw PostgresResult.badAnswer("no rows")
+        }
+        guard case .failure(let error) = results[1] else { return rows }
+        // It is there, and a power cut may take it back: as if the answer had not come.
+        close()
+        throw PostgresError(.disconnected, "the server did not say that its log is flushed (\(error.message))")
+    }
+
+    /// Has everything flushed that was visible before.
+    func flush() throws(PostgresError) {
+        if mayFlush { try run(Self.flush.sql, isPrepared: true) }
     }
 }

@@ -1,3 +1,8 @@
+import ColumnEngine
+import Files
+import ItemArchive
+import PropertyList
+
 /// The table of a publication, in SQL.
 struct PublishedTable {
     let publication: Publication
@@ -115,4 +120,182 @@ struct PublishedTable {
     private var assignments: String { written.map { "\($0) = excluded.\($0)" }.joined(separator: ", ") }
 
     private func prefixed(_ table: String) -> String { written.map { "\(table).\($0)" }.joined(separator: ", ") }
+}
+
+/// An item as a row of a published table, in the JSON that the server's function takes: `k` is its key, `f` all its fields, `e`
+/// those whose texts are escaped; `0`, `1` and so on are the values of the columns.
+enum PublishedRow {
+    /// The row of an item of the server's table, from its record: the same for whoever writes it.
+    ///
+    /// - Parameters:
+    ///   - record: the item's record, with its checksum. Its bytes are not trusted.
+    ///   - rank: the item's rank.
+    ///   - schema: the fields of every item.
+    ///   - columns: the columns of fields.
+    ///   - revision: the item's revision, which the server knows better of a commit; as `v`.
+    /// - Returns: the row, in UTF-8.
+    /// - Throws: `StoreError` with `corruptJournal`, or for a value that JSON cannot have.
+    static func text(
+        of record: [UInt8], rank: [UInt8], _ schema: ItemSchema, _ columns: [PublishedColumn], revision: UInt64? = nil
+    ) throws(StoreError) -> [UInt8] {
+        let changes = try record.withBytes { (bytes) throws(StoreError) in
+            try RecordChange.changes(of: RecordChecksum.opened(bytes, rank: rank[...]), schema)
+        }
+        guard changes.count == 1, case .insert(let key, let values, _) = changes[0] else {
+            throw StoreError(.corruptJournal, "the record of an item is none")
+        }
+        return try text(key, values, columns, revision)
+    }
+
+    private static func text(
+        _ key: String, _ values: PropertyListFields, _ columns: [PublishedColumn], _ revision: UInt64?
+    ) throws(StoreError) -> [UInt8] {
+        var text = JSONText(.compact)
+        let shownKey = PublishedText.name(key)
+        var escaped = shownKey == key ? [] : ["itemKey"]
+        text.append("{")
+        text.key("k")
+        text.string(shownKey)
+        text.append(",")
+        text.key("f")
+        text.append("{")
+        var isFirst = true
+        var shown: PropertyListFields = [:]
+        for (name, value) in values where name != "itemKey" {
+            let shownName = PublishedText.name(name)
+            let isPlain = shownName == name && PublishedText.isPlain(value)
+            let shownValue = isPlain ? value : PublishedText.escaped(value)
+            if !isPlain { escaped.append(shownName) }
+            shown[name] = shownValue
+            text.next(1, isFirst: isFirst)
+            isFirst = false
+            text.key(shownName)
+            try write(shownValue, to: &text)
+        }
+        text.append("}")
+        for (place, column) in columns.enumerated() {
+            guard let value = shown[column.field], let type = column.type else { continue }
+            if type == .jsonb {
+                text.append(",")
+                text.key("\(place)")
+                try write(value, to: &text)
+            } else if let input = type.text(of: value) {
+                text.append(",")
+                text.key("\(place)")
+                text.string(input)
+            }
+        }
+        if !escaped.isEmpty {
+            text.append(",")
+            text.key("e")
+            text.append("[\(escaped.sorted().map(JSONText.quoted).joined(separator: ","))]")
+        }
+        if let revision { text.append(",\"v\":\(revision)") }
+        text.append("}")
+        return text.bytes
+    }
+
+    private static func write(_ value: PropertyListValue, to text: inout JSONText) throws(StoreError) {
+        switch value {
+        case .array, .set, .dictionary:
+            do throws(PropertyListError) { text.append(json: try value.losslessJSON()) } catch {
+                throw StoreError(.inputOutput, "a value cannot be written as JSON: \(error.message)")
+            }
+        default: text.leaf(value)
+        }
+    }
+}
+
+/// Texts in the form in which PostgreSQL has all of them: its `text` and `jsonb` have neither U+0000 nor half of a surrogate
+/// pair.
+///
+/// In an escaped text a backslash is `\\`, U+0000 is `\0`, and half of a surrogate pair is `\ud83d`: it reads back exactly.
+enum PublishedText {
+    private static let backslash: Unicode.Scalar = "\\"
+
+    /// Whether all texts of a value are as they can be in PostgreSQL.
+    static func isPlain(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .string(let text): !hasNull(text)
+        case .utf16: false
+        case .array(let elements), .set(let elements): elements.allSatisfy(isPlain)
+        case .dictionary(let entries): entries.entries.allSatisfy { isPlain($0.key) && isPlain($0.value) }
+        case .null, .boolean, .integer, .wideInteger, .real, .single, .date, .data, .uid: true
+        }
+    }
+
+    /// A value whose texts are escaped, all of them: those of a field are all escaped, or none is.
+    static func escaped(_ value: PropertyListValue) -> PropertyListValue {
+        switch value {
+        case .string(let text): .string(escaped(text))
+        case .utf16(let units): .string(escaped(units))
+        case .array(let elements): .array(elements.map(escaped))
+        case .set(let elements): .set(elements.map(escaped))
+        case .dictionary(let entries):
+            .dictionary(PropertyListDictionary(entries.entries.map { (escaped($0.key), escaped($0.value)) }))
+        case .null, .boolean, .integer, .wideInteger, .real, .single, .date, .data, .uid: value
+        }
+    }
+
+    private static func hasNull(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { append(scalar, to: &result) }
+        return String(result)
+    }
+
+    private static func escaped(_ units: [UInt16]) -> String {
+        var result = String.UnicodeScalarView()
+        var index = 0
+        while index < units.count {
+            let unit = units[index]
+            let next = index + 1 < units.count ? units[index + 1] : 0
+            index += 1
+            if let scalar = Unicode.Scalar(unit) {
+                append(scalar, to: &result)
+            } else if UTF16.isLeadSurrogate(unit), UTF16.isTrailSurrogate(next) {
+                result.append(contentsOf: String(decoding: [unit, next], as: UTF16.self).unicodeScalars)
+                index += 1
+            } else {
+                result.append(contentsOf: "\\u\(String(unit, radix: 16))".unicodeScalars)
+            }
+        }
+        return String(result)
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to result: inout String.UnicodeScalarView) {
+        switch scalar {
+        case backslash: result.append(contentsOf: "\\\\".unicodeScalars)
+        case "\0": result.append(contentsOf: "\\0".unicodeScalars)
+        default: result.append(scalar)
+        }
+    }
+
+    // MARK: Names
+
+    /// A key of an item, or a field's name. One that has to be escaped has one more backslash in front; so has one that
+    /// begins with a backslash: two names never become one.
+    static func name(_ name: String) -> String {
+        guard hasNull(name) || name.unicodeScalars.first == backslash else { return name }
+        return "\\" + escaped(name)
+    }
+
+    /// The inverse of ``name(_:)``.
+    static func field(named name: String) -> String {
+        guard name.unicodeScalars.first == backslash else { return name }
+        var result = String.UnicodeScalarView()
+        var isAfterBackslash = false
+        for scalar in name.unicodeScalars.dropFirst() {
+            if scalar == backslash, !isAfterBackslash {
+                isAfterBackslash = true
+                continue
+            }
+            result.append(isAfterBackslash && scalar == "0" ? "\0" : scalar)
+            isAfterBackslash = false
+        }
+        return String(result)
+    }
 }
