@@ -1,7 +1,7 @@
 """chapter_lines.py objc|swift [PAGE [SOURCE]]: compiles the lines of Objective-C or of Swift beside Cubby's.
 
 They are the code in the columns of that name in the page's tables (docs/chapter.md), and the lines that the steps at the
-prompt show (Sources/REPL/Commands/Course.swift). Foundation is GNUstep's and Swift's own; what else the lines name, UIKit's and
+prompt show (Sources/REPL/Commands/Lesson.swift). Foundation is GNUstep's and Swift's own; what else the lines name, UIKit's and
 the book's, is declared in Tests/Judges/chapter. Messages name the page's lines. Status 0: all compile.
 """
 
@@ -97,7 +97,7 @@ def main():
     language = sys.argv[1]
     title, name = LANGUAGES[language]
     page = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "docs/chapter.md")
-    source = sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "Sources/REPL/Commands/Course.swift")
+    source = sys.argv[3] if len(sys.argv) > 3 else os.path.join(ROOT, "Sources/REPL/Commands/Lesson.swift")
     lines = [(os.path.relpath(page, ROOT), *line) for line in of_page(page, title)]
     lines += [(os.path.relpath(source, ROOT), *line) for line in of_source(source, name)]
     folder = os.path.join(ROOT, "Tests/Judges/chapter")
