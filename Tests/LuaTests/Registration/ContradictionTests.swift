@@ -108,7 +108,7 @@ struct ContradictionTests {
                 LuaModule("m", doc: "", in: state).function("f", returns: [.text]) { LuaNothing() }
             })
         Self.expect(
-            "the result 1 of f is declared as integer, and its closure gives string or nil",
+            "the result 1 of f is declared as integer or nil, and its closure gives string or nil",
             await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let state = try LuaState()
                 LuaModule("m", doc: "", in: state).function("f", returns: [.optional(.integer)]) { String?("a") }

@@ -140,7 +140,7 @@ import Testing
         let at = try test.lines("items:query():groupBy('name'):sorted('max(at)')").map(words)
         #expect(at[1].prefix(4) == ["1", "N1", "2026-07-03", "00:00:00"], "\(at)")
         // So have the counts that the pager makes of a column.
-        let table = try #require(try test.table("items:query():groupBy('due')"))
+        let table = try #require(try test.table("items:query():groupBy('due')", rows: 4))
         let value = try #require(table.rows.value(0, "key"))
         #expect(table.rows.cell(of: value, "key")?.text == "2026-07-01")
     }
