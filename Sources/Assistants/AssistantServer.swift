@@ -113,7 +113,10 @@ package final class AssistantServer {
     private func write(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) {
         var message = JSONValue.of(fields)
         message["jsonrpc"] = .string("2.0")
-        if let json = try? message.json() { send(json + [0x0A]) }
+        do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
+            // A value that JSON lacks: the client must not wait for an answer that never comes.
+            if message["result"] != nil, let id = message["id"] { deny(id, Denial(.inside, error.message)) }
+        }
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {

@@ -74,6 +74,17 @@ struct AssistantServerTests {
         #expect(answers.last?["id"]?.number == 9 && answers.last?["result"] != nil)
     }
 
+    @Test("an answer that JSON lacks is an error of the server, and not nothing")
+    func unwritable() throws {
+        try client.begin()
+        let call = #"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"query"}}"#
+        #expect(try client.send(call + "\n").isEmpty)
+        let data: JSONValue = .object(["weight": .real(.infinity)])
+        calls.calls[0].completion(.object(["summary": .string("1 item."), "data": data]))
+        let answers = try client.send("\n")
+        #expect(answers.count == 1 && answers.first?.code == -32603 && answers.first?["id"]?.number == 7)
+    }
+
     @Test("messages that need no answer get none")
     func silent() throws {
         for line in ["", "  ", #"{"jsonrpc":"2.0","id":6,"result":{}}"#, #"{"jsonrpc":"2.0","method":"nothing"}"#] {

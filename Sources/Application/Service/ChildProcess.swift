@@ -168,6 +168,7 @@ package enum ProcessEnd {
             var end = pollfd(fd: cubby_pidfd_open(process), events: Int16(POLLIN), revents: 0)
             // Without a descriptor to wait for, the process is looked at every second.
             while end.revents == 0, kill(process, 0) == 0 || errno != ESRCH { poll(&end, 1, end.fd < 0 ? 1000 : -1) }
+            if end.fd >= 0 { close(end.fd) }
             body()
         }
     }

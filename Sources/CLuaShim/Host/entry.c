@@ -35,7 +35,10 @@ static void end(const clua_stretch *stretch) {
 void clua_enter(clua_host *host, lua_State *L, clua_entry *entry) {
     entry->enforce = host->enforce;
     entry->current = host->current;
-    if (!depth_of(host)) host->exceeded = 0, host->deniedLimit = 0;
+    if (!depth_of(host)) {
+        host->exceeded = 0;
+        host->deniedLimit = 0;
+    }
     entry->begins = !clua_self.innermost || clua_self.innermost->host != host;
     entry->run = host->run;
     entry->canWait = host->canWait;

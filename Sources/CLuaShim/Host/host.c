@@ -48,8 +48,9 @@ static void count_used(clua_host *host, size_t more) {
     if (host->limit) watch_limit(host);
 }
 
-/* A block that is resized keeps its owner, whose limit is in force. Growth is refused only while `enforce` is on: then no Swift frame is between the VM and the protected call that
- * catches the error. Otherwise the excess is recorded as debt, and the VM's own next allocation fails. */
+/* A block that is resized keeps its owner, whose limit is in force. Growth is refused only while `enforce` is on: then no
+ * Swift frame is between the VM and the protected call that catches the error. Otherwise the excess is recorded as debt,
+ * and the VM's own next allocation fails. */
 __attribute__((noinline)) static void *resize(clua_host *host, void *block, size_t old, size_t nsize) {
     clua_account *account = block ? clua_pool_owner(&host->account, block, old) : host->charged;
     if (nsize > old && host->enforce && is_denied(host, account, old, nsize)) return NULL;
