@@ -56,6 +56,8 @@ package final class FileWatch {
     private var timer: LoopTimer?
     private var pending: NameTable<Pending> = [:]
     private var order = 0
+    /// When what is being looked at was seen: what was read in one go settles together, in its order.
+    private var seen = MonotonicTime.now()
     /// Halves of moves, by their cookies.
     private var moves: [UInt32: (path: String, isFolder: Bool)] = [:]
     private var changes: [FileChange] = []
@@ -183,6 +185,7 @@ package final class FileWatch {
 
     private func readEvents() {
         var hasOverflowed = false
+        seen = .now()
         queue.read { event in
             if event.flags.contains(.overflow) { hasOverflowed = true } else { received(event) }
         }
@@ -374,10 +377,9 @@ package final class FileWatch {
     }
 
     private func touch(_ path: String, _ change: (inout Pending) -> Void) {
-        let now = MonotonicTime.now()
         order += 1
-        var entry = pending[path] ?? Pending(order: order, first: now, last: now)
-        (entry.last, entry.waitsForClose) = (now, false)
+        var entry = pending[path] ?? Pending(order: order, first: seen, last: seen)
+        (entry.last, entry.waitsForClose) = (seen, false)
         change(&entry)
         pending[path] = entry
     }
@@ -402,9 +404,9 @@ package final class FileWatch {
 
     private func settle() {
         timer = nil
-        let now = MonotonicTime.now()
+        seen = .now()
         var ready: [(path: String, entry: Pending)] = []
-        for (path, entry) in pending where !entry.waitsForClose && (isRootInDoubt || due(entry) <= now) {
+        for (path, entry) in pending where !entry.waitsForClose && (isRootInDoubt || due(entry) <= seen) {
             ready.append((path, entry))
         }
         for (path, _) in ready { pending[path] = nil }

@@ -105,6 +105,15 @@ struct FileWatchTests {
         #expect(watched.texts == ["created new-8", "created new-10", "created new-4", "created new-5", "changed old"])
     }
 
+    @Test("what was seen in one go is reported in its order, however long reading it takes")
+    func order() throws {
+        let watched = try Watched(inbox, fence: fence) { $0.delay = 0.000_1 }
+        for number in 0..<1000 { try put("1", "inbox/\(number)") }
+        try put("2", "inbox/0")
+        watched.serve { $0.changes.count >= 1000 }
+        #expect(watched.texts == (0..<1000).map { "created \($0)" })
+    }
+
     @Test("a backup beside an editor's new file is no move of it")
     func editor() throws {
         try put("old", "inbox/text")
