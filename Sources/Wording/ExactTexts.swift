@@ -36,6 +36,16 @@ extension String {
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
+    /// Whether the text has these bytes, and no others.
+    package func hasBytes(of bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard utf8.count == bytes.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            guard let a = own.baseAddress, let b = bytes.baseAddress else { return true }
+            return memcmp(a, b, bytes.count) == 0
+        }
+        return isSame ?? utf8.elementsEqual(bytes)
+    }
+
     /// Hashes the bytes. Swift's hash of a text normalizes it first.
     package func hashBytes(into hasher: inout Hasher) {
         let isDone: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

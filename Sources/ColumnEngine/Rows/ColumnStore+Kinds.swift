@@ -74,17 +74,27 @@ extension ColumnStore {
     package func kind(_ row: UInt32) -> String? { declared.kindField.flatMap { text(row, $0) } }
 
     /// Whether an item is of a kind, or of none.
-    package func isOf(_ kind: String, _ row: UInt32) -> Bool { self.kind(row).map { $0 == kind } ?? true }
+    package func isOf(_ kind: String, _ row: UInt32) -> Bool {
+        declared.kindField.flatMap { isText(kind, row, $0) } ?? true
+    }
 
     private func text(_ row: UInt32, _ field: ItemField) -> String? {
         let cell = table.cell(row, field)
         return cell.isText ? CellHeap.string(cell) : nil
     }
 
+    /// Whether a field's text is a given one; nil if it has no text.
+    private func isText(_ text: String, _ row: UInt32, _ field: ItemField) -> Bool? {
+        let cell = table.cell(row, field)
+        return cell.isText ? cell.withText(text.hasBytes) : nil
+    }
+
     /// The kind in an item's field, also where none is declared, as in a collection whose server knows no declarations.
     private func writtenKind(_ row: UInt32) -> String? {
-        (declared.kindField ?? fields.existing(ItemKind.fieldName)).flatMap { text(row, $0) }
+        writtenKindField.flatMap { text(row, $0) }
     }
+
+    private var writtenKindField: ItemField? { declared.kindField ?? fields.existing(ItemKind.fieldName) }
 
     // MARK: Identity
 
@@ -113,8 +123,18 @@ extension ColumnStore {
     }
 
     /// Whether an id is an item's, within its kind. A UUID that is its key is one, whatever it has in its field.
-    private func isID(_ id: String, of row: UInt32, in field: ItemField?) -> Bool {
-        self.id(row, in: field) == id || !hasTextKey(row) && keyString(row) == id
+    ///
+    /// - Parameter key: the key by which the item was found: of a kind and the id, it is asked without making texts.
+    private func isID(
+        _ id: String, of row: UInt32, in field: ItemField?, found: (kind: String, key: String)? = nil
+    ) -> Bool {
+        if let found, hasTextKey(row), found.key.utf8.count == found.kind.utf8.count + 1 + id.utf8.count,
+            let kindField = writtenKindField, isText(found.kind, row, kindField) == true,
+            field.flatMap({ isText(found.key, row, $0) }) != true
+        {
+            return true
+        }
+        return self.id(row, in: field) == id || !hasTextKey(row) && keyString(row) == id
     }
 
     /// The ids of an item within its kind.
@@ -141,8 +161,10 @@ extension ColumnStore {
     private func row(
         ofKind kind: String, _ id: String, _ field: ItemField?, where isWanted: (UInt32) -> Bool
     ) -> UInt32? {
-        func isFound(_ row: UInt32) -> Bool { isOf(kind, row) && isID(id, of: row, in: field) && isWanted(row) }
-        for key in ItemKind.keys(kind, id) { if let row = row(ofKey: key), isFound(row) { return row } }
+        func isFound(_ row: UInt32, by key: String? = nil) -> Bool {
+            isOf(kind, row) && isID(id, of: row, in: field, found: key.map { (kind, $0) }) && isWanted(row)
+        }
+        for key in ItemKind.keys(kind, id) { if let row = row(ofKey: key), isFound(row, by: key) { return row } }
         guard let field else { return nil }
         let identity = identity(field)
         // Other hosts never make such items, so an empty index does not count as a read of the whole collection.
@@ -151,8 +173,8 @@ extension ColumnStore {
         let number = ItemKind.number(of: id).map { cell($0) }
         defer { if let number { discard(number) } }
         let row =
-            text.withUTF8 { identity.holder(ofText: $0, where: isFound) }
-            ?? number.flatMap { identity.holder(of: $0, where: isFound) }
+            text.withUTF8 { identity.holder(ofText: $0) { isFound($0) } }
+            ?? number.flatMap { identity.holder(of: $0) { isFound($0) } }
         if let row { recordRead(row) }
         return row
     }

@@ -27,14 +27,15 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             try key.check(models.store)
             let targets = LocalItemCollection<Target>(models.store)
             let (reader, idField) = (targets.reader(), targets.idField)
+            let referred = sources.map(key.ids)
+            let most = min(referred.reduce(0) { $0 + $1.count }, models.store.columns.count)
             // Each is decoded once.
-            var places: [ExactText: Int] = [:]
+            var places = Dictionary<ExactText, Int>(minimumCapacity: most)
             var known: [Target] = []
             var leftOut: Set<ExactText> = []
             var values: [Value?] = []
             values.reserveCapacity(sources.count)
-            for source in sources {
-                let ids = key.ids(source)
+            for (source, ids) in zip(sources, referred) {
                 var found: [Target] = []
                 found.reserveCapacity(ids.count)
                 var lost: [(id: Target.ID, isThere: Bool)] = []

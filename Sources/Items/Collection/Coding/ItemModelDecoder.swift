@@ -8,13 +8,20 @@ struct ItemModelDecoder: Decoder {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Decodes a value of a field. Foundation's types have special representations.
+    /// Decodes a value of a field. Foundation's types have special representations; elements of arrays of the usual types
+    /// need no decoder of their own.
     static func decode<Value: Decodable>(
         _ type: Value.Type, _ value: PropertyListValue, at path: @autoclosure () -> [any CodingKey]
     ) throws -> Value {
         // A cast from a concrete type is fast, one to a protocol is not.
         let known: Any? =
-            if type == UUID.self {
+            if type == Int.self {
+                Int(fieldValue: value)
+            } else if type == String.self {
+                String(fieldValue: value)
+            } else if type == Double.self {
+                Double(fieldValue: value)
+            } else if type == UUID.self {
                 UUID(fieldValue: value)
             } else if type == Date.self {
                 Date(fieldValue: value)
@@ -123,9 +130,10 @@ final class ItemRowReader {
     func hasKey(ofKind kind: String, where condition: (PropertyListValue) -> Bool) -> Bool {
         guard keyIsField, let id = storedID, condition(id), let text = ItemKind.text(of: id) else { return false }
         return columns.withKey(row) { key in
-            key.count == kind.utf8.count + 1 + text.utf8.count && key.starts(with: kind.utf8)
-                && key[kind.utf8.count] == UInt8(ascii: ":")
-                && key[(kind.utf8.count + 1)...].elementsEqual(text.utf8)
+            let colon = kind.utf8.count
+            return key.count == colon + 1 + text.utf8.count && key[colon] == UInt8(ascii: ":")
+                && kind.hasBytes(of: UnsafeBufferPointer(rebasing: key[..<colon]))
+                && text.hasBytes(of: UnsafeBufferPointer(rebasing: key[(colon + 1)...]))
         }
     }
 
