@@ -124,7 +124,7 @@ extension ColumnStore {
 
     /// Whether an id is an item's, within its kind. A UUID that is its key is one, whatever it has in its field.
     ///
-    /// - Parameter key: the key by which the item was found: of a kind and the id, it is asked without making texts.
+    /// With the kind and the key by which the item was found, mostly the kind and the id, no texts are made for the answer.
     private func isID(
         _ id: String, of row: UInt32, in field: ItemField?, found: (kind: String, key: String)? = nil
     ) -> Bool {
