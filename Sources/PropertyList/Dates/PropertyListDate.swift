@@ -171,8 +171,10 @@ package struct DecimalParts {
 
     /// The digits after the point: `25` of `1.25`, `000012` of `1.2e-05`.
     private static func fraction(of text: String) -> String {
-        guard let mark = text.firstIndex(of: "e"), let exponent = Int(text[text.index(after: mark)...]) else {
-            return String(text.split(separator: ".", omittingEmptySubsequences: false).last ?? "")
+        let bytes = text.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "e")), let exponent = Int(text[bytes.index(after: mark)...])
+        else {
+            return bytes.lastIndex(of: UInt8(ascii: ".")).map { String(text[bytes.index(after: $0)...]) } ?? text
         }
         let digits = text[..<mark].filter { !$0.is(".") }
         let trimmed = digits.hasSuffix("0") && digits.count > 1 ? String(digits.dropLast()) : digits

@@ -142,7 +142,7 @@ extension PublishedType {
         if microseconds == 1_000_000 { (seconds, microseconds) = (seconds + 1, 0) }
         let parts = CalendarDate(localSeconds: seconds)
         guard let day = day(parts) else { return nil }
-        let time = [parts.hour, parts.minute, parts.second].map { padded($0, 2) }.joined(separator: ":")
+        let time = "\(padded(parts.hour, 2)):\(padded(parts.minute, 2)):\(padded(parts.second, 2))"
         return "\(day.text) \(time).\(padded(microseconds, 6))+00\(day.era)"
     }
 
@@ -165,6 +165,7 @@ extension PublishedType {
 
     private static func padded(_ number: Int, _ length: Int) -> String {
         let digits = String(number)
-        return String(repeating: "0", count: max(0, length - digits.count)) + digits
+        let missing = length - digits.utf8.count
+        return missing > 0 ? String(repeating: "0", count: missing) + digits : digits
     }
 }

@@ -160,21 +160,20 @@ enum PublishedRow {
         text.key("f")
         text.append("{")
         var isFirst = true
-        var shown: PropertyListFields = [:]
         for (name, value) in values where name != "itemKey" {
             let shownName = PublishedText.name(name)
             let isPlain = shownName == name && PublishedText.isPlain(value)
-            let shownValue = isPlain ? value : PublishedText.escaped(value)
             if !isPlain { escaped.append(shownName) }
-            shown[name] = shownValue
             text.next(1, isFirst: isFirst)
             isFirst = false
             text.key(shownName)
-            try write(shownValue, to: &text)
+            try write(isPlain ? value : PublishedText.escaped(value), to: &text)
         }
         text.append("}")
         for (place, column) in columns.enumerated() {
-            guard let value = shown[column.field], let type = column.type else { continue }
+            guard column.field != "itemKey", let stored = values[column.field], let type = column.type else { continue }
+            let isEscaped = !escaped.isEmpty && escaped.contains(PublishedText.name(column.field))
+            let value = isEscaped ? PublishedText.escaped(stored) : stored
             if type == .jsonb {
                 text.append(",")
                 text.key("\(place)")
