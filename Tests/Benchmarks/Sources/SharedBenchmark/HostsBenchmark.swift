@@ -38,6 +38,9 @@ enum HostsBenchmark {
         where key = decode(md5(($1 % 100000)::text), 'hex')
         """
 
+    /// For an address: whoever waits for a flush waits three milliseconds before it, as on a disk that takes that long.
+    private static let slowFlush = "&options=-c%20commit_delay%3D3000%20-c%20commit_siblings%3D0"
+
     /// A step of a host: whether it was a commit.
     private typealias Step = (_ step: Int) throws -> Bool
 
@@ -64,6 +67,10 @@ enum HostsBenchmark {
             try count("followed", committing + following) { number in
                 number < committing ? try host(address, number, of: committing) : try follower(address, number)
             }
+            let slow = try SharedAddress("\(address)\(slowFlush)")
+            try count("UPDATEs, slow", committing) { try byHand(server + slowFlush, update, $0, of: committing) }
+            try count("by hand, slow", committing) { try byHand(server + slowFlush, commit, $0, of: committing) }
+            try count("hosts, slow", committing) { try host(slow, $0, of: committing) }
         }
         let time = Double(turns) * turn
         let rates = counts.mapValues { Double($0) / time }
@@ -75,6 +82,9 @@ enum HostsBenchmark {
         report("\(committing) hosts committing", "hosts", "\(committing) bare UPDATEs", "UPDATEs")
         report("\(committing) hosts committing", "hosts", "head row and NOTIFY by hand", "by hand")
         report("the same, with \(following) that follow", "followed", "without", "hosts")
+        let disk = "\(committing) hosts committing on a disk that takes 3 ms more to flush"
+        report(disk, "hosts, slow", "\(committing) bare UPDATEs", "UPDATEs, slow")
+        report(disk, "hosts, slow", "head row and NOTIFY by hand", "by hand, slow")
         for (what, name) in [
             ("\(committing) bare UPDATEs", "UPDATEs"), ("by hand", "by hand"), ("\(committing) hosts", "hosts"),
             ("the same, with \(following) that follow", "followed"),
