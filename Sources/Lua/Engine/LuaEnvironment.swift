@@ -81,9 +81,10 @@ extension LuaState {
     }
 }
 
-/// Environments with a limit of their memory.
+/// Environments.
 extension LuaEngine {
-    /// Makes an environment with separate globals, whose code may use so much memory.
+    /// Makes an environment with separate globals, invisible to runs in other environments, whose code may use so much
+    /// memory.
     ///
     /// ```swift
     /// let tenant = try await engine.makeEnvironment(memoryLimit: 4 << 20)
@@ -95,10 +96,13 @@ extension LuaEngine {
     /// ``LuaLimits/memory``, which remains in force for all environments together. Other environments go on. What remains
     /// of the environment after its release is the engine's memory.
     ///
-    /// - Parameter memoryLimit: the most bytes of Lua's allocator that the environment's code may have in use.
+    /// - Parameter memoryLimit: the most bytes of Lua's allocator that the environment's code may have in use; nil for the
+    ///   engine's limit alone.
     /// - Returns: an environment of this engine, with its libraries.
     /// - Throws: ``LuaError`` for lack of memory, or if the engine is shut down.
-    public nonisolated(nonsending) func makeEnvironment(memoryLimit: Int) async throws(LuaError) -> LuaEnvironment {
+    public nonisolated(nonsending) func makeEnvironment(
+        memoryLimit: Int? = nil
+    ) async throws(LuaError) -> LuaEnvironment {
         do { return try await visit { try $0.environments.makeEnvironment(memoryLimit: memoryLimit) } } catch {
             throw LuaError(error)
         }
