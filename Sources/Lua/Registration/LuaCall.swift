@@ -46,7 +46,7 @@ public struct LuaCall {
     package func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
     /// The argument as an integer: one, or a float with an integral value.
-    package func integer(_ position: Int) throws(LuaMismatch) -> Int64 {
+    @usableFromInline package func integer(_ position: Int) throws(LuaMismatch) -> Int64 {
         var isInteger: Int32 = 0
         let value = clua_tointeger(L, index(position), &isInteger)
         guard isInteger != 0 else { throw mismatch(position, .integer) }
