@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import ItemArchive
 public import PropertyList
 
