@@ -11,24 +11,14 @@ public struct LuaEnvironment: Sendable {
     /// What its code is charged to; nil for the engine's memory.
     let account: MemoryAccount?
 
-    /// What the environment has allocated; nil if it has no limit of its own, and is part of the engine's memory.
+    /// Bytes of the environment in use, their peak, and the limit, by the accounts of Lua's allocator; nil if it has no
+    /// limit of its own, and is part of the engine's memory.
     ///
-    /// It is read from any task, without a wait for the engine's thread, also while the environment's code runs.
-    public var memory: LuaEnvironmentMemory? { account.map { $0.memory } }
-}
-
-/// The memory that an environment of a ``LuaEngine`` has allocated, by the accounts of Lua's allocator.
-///
-/// Code that runs in the environment is charged with what it allocates: its values, its coroutines, what it compiles and
-/// loads, what the host gives to it. It is credited when that is freed, in whoever's time. Garbage counts until it is
-/// collected, which is at the limit at the latest.
-public struct LuaEnvironmentMemory: Sendable {
-    /// The bytes in use.
-    public let used: Int
-    /// The most bytes that were in use.
-    public let peak: Int
-    /// The limit in bytes.
-    public let limit: Int
+    /// Code that runs in the environment is charged with what it allocates: its values, its coroutines, what it compiles
+    /// and loads, what the host gives to it. It is credited when that is freed, in whoever's time. Garbage counts until it
+    /// is collected, which is at the limit at the latest. It is read from any task, without a wait for the engine's thread,
+    /// also while the environment's code runs.
+    public var memory: (used: Int, peak: Int, limit: Int)? { account.map { $0.memory } }
 }
 
 /// The account of an environment in a state's allocator. It may be released on any thread, also after the state's end.
@@ -44,10 +34,10 @@ package final class MemoryAccount: Sendable {
 
     deinit { clua_release_account(pointer) }
 
-    fileprivate var memory: LuaEnvironmentMemory {
+    fileprivate var memory: (used: Int, peak: Int, limit: Int) {
         var (used, peak) = (0, 0)
         clua_read_account(pointer, &used, &peak)
-        return LuaEnvironmentMemory(used: used, peak: peak, limit: limit)
+        return (used, peak, limit)
     }
 }
 
