@@ -69,12 +69,37 @@ extension LuaState {
 
 /// Runs of compiled chunks.
 extension LuaEngine {
-    /// Runs a compiled chunk and decodes its first result, or, with several types, its results, as many as the types.
+    /// Runs a compiled chunk and decodes its first result.
     ///
     /// - Parameters:
     ///   - chunk: the chunk; no run changes it.
-    ///   - types: the type, or a tuple's types, converted by ``LuaDecoder``. One that may be missing is optional, and its
-    ///     result nil.
+    ///   - type: the result's type, converted by ``LuaDecoder``.
+    ///   - environment: the globals; nil for the engine's own, which persist between runs.
+    ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
+    ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
+    ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
+    ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
+    /// - Returns: the first result.
+    /// - Throws: as for a text, without errors of kind `syntax`.
+    public nonisolated(nonsending) func run<T: Decodable & Sendable>(
+        _ chunk: LuaChunk, as type: T.Type, in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil,
+        deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil, output: Output? = nil,
+        scope: LuaScope? = nil, usage: ((LuaUsage) -> Void)? = nil
+    ) async throws -> T {
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
+        return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
+            session in
+            try session.start(chunk, in: environment)
+        }
+    }
+
+    /// Runs a compiled chunk and decodes its results, as many as the types.
+    ///
+    /// - Parameters:
+    ///   - chunk: the chunk; no run changes it.
+    ///   - types: two or more types, converted by ``LuaDecoder``. One that may be missing is optional, and its result nil.
     ///   - environment: the globals; nil for the engine's own, which persist between runs.
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
@@ -84,12 +109,14 @@ extension LuaEngine {
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
     /// - Returns: the results.
     /// - Throws: as for a text, without errors of kind `syntax`.
-    public nonisolated(nonsending) func run<each Value: Decodable & Sendable>(
-        _ chunk: LuaChunk, as types: (repeat each Value).Type, in environment: LuaEnvironment? = nil,
+    public nonisolated(nonsending) func run<
+        First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
+    >(
+        _ chunk: LuaChunk, as types: (First, Second, repeat each Other).Type, in environment: LuaEnvironment? = nil,
         timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
         output: Output? = nil, scope: LuaScope? = nil,
         usage: ((LuaUsage) -> Void)? = nil
-    ) async throws -> (repeat each Value) {
+    ) async throws -> (First, Second, repeat each Other) {
         let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, as: types) { session in try session.start(chunk, in: environment) }
     }

@@ -57,18 +57,12 @@ public actor LuaEngine {
         thread.end()
     }
 
-    /// Runs a chunk and decodes its first result, or, with several types, its results, as many as the types.
-    ///
-    /// ```swift
-    /// let count = try await engine.run("return 3", as: Int.self)
-    /// let (count, name) = try await engine.run("return 3, 'lamps'", as: (Int, String).self)
-    /// ```
+    /// Runs a chunk and decodes its first result.
     ///
     /// - Parameters:
     ///   - source: Lua text; bytecode is refused.
     ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
-    ///   - types: the type, or a tuple's types, converted by ``LuaDecoder``. One that may be missing is optional, and its
-    ///     result nil.
+    ///   - type: the result's type, converted by ``LuaDecoder``.
     ///   - environment: the globals; nil for the engine's own, which persist between runs.
     ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
     ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
@@ -76,16 +70,50 @@ public actor LuaEngine {
     ///   - output: receives this run's output; nil for the engine's.
     ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
     ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
-    /// - Returns: the results. Decoding them is part of the run, with its time limit and its memory limit.
+    /// - Returns: the first result. Decoding it is part of the run, with its time limit and its memory limit.
     /// - Throws: the script's ``LuaError``; one of kind `deadline` after the time limit, `cancelled` if the task is
-    ///   cancelled, `shutdown` if the engine is shut down, `runtime` for fewer or more results than several types;
-    ///   `DecodingError` for a result of another type, which names its position among several.
-    public nonisolated(nonsending) func run<each Value: Decodable & Sendable>(
-        _ source: String, name: String = "=script", as types: (repeat each Value).Type,
+    ///   cancelled, `shutdown` if the engine is shut down; `DecodingError` for a result of another type.
+    public nonisolated(nonsending) func run<T: Decodable & Sendable>(
+        _ source: String, name: String = "=script", as type: T.Type, in environment: LuaEnvironment? = nil,
+        timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil, limits: LuaLimits? = nil,
+        output: Output? = nil, scope: LuaScope? = nil,
+        usage: ((LuaUsage) -> Void)? = nil
+    ) async throws -> T {
+        let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
+        return try await run(options, usage, decoding: { try LuaDecoder().decode(type, from: $0.first ?? .nil) }) {
+            session in
+            try session.start(source, name: name, in: environment)
+        }
+    }
+
+    /// Runs a chunk and decodes its results, as many as the types.
+    ///
+    /// ```swift
+    /// let (count, name) = try await engine.run("return 3, 'lamps'", as: (Int, String).self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - source: Lua text; bytecode is refused.
+    ///   - name: the chunk's name in errors, in Lua's notation: `@` before a file's name, `=` before a literal name.
+    ///   - types: two or more types, converted by ``LuaDecoder``. One that may be missing is optional, and its result nil.
+    ///   - environment: the globals; nil for the engine's own, which persist between runs.
+    ///   - timeLimit: the time after which the script is stopped, including waits; nil for none.
+    ///   - deadline: the moment at which it is stopped, or after which it is not begun; nil for none.
+    ///   - limits: limits of the whole engine's memory, and of this run's output and call depth; nil for the engine's.
+    ///   - output: receives this run's output; nil for the engine's.
+    ///   - scope: names that this chunk alone has, taken back when the run ends; nil for none.
+    ///   - usage: called with what the run used, once, when it has ended or failed. Its `LuaError` has it, too.
+    /// - Returns: the results.
+    /// - Throws: ``LuaError``, as above, also for fewer or more results; `DecodingError` for a result of another type,
+    ///   which names its position.
+    public nonisolated(nonsending) func run<
+        First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
+    >(
+        _ source: String, name: String = "=script", as types: (First, Second, repeat each Other).Type,
         in environment: LuaEnvironment? = nil, timeLimit: Duration? = nil, deadline: ContinuousClock.Instant? = nil,
         limits: LuaLimits? = nil, output: Output? = nil, scope: LuaScope? = nil,
         usage: ((LuaUsage) -> Void)? = nil
-    ) async throws -> (repeat each Value) {
+    ) async throws -> (First, Second, repeat each Other) {
         let options = RunOptions(timeLimit: timeLimit, deadline: deadline, limits: limits, output: output, scope: scope)
         return try await run(options, usage, as: types) { session in
             try session.start(source, name: name, in: environment)
@@ -118,25 +146,23 @@ public actor LuaEngine {
         } catch { throw LuaError(error) }
     }
 
-    /// Makes a run with a result for each type; of one type with the first result, nil if there is none.
-    nonisolated(nonsending) func run<each Value: Decodable & Sendable>(
-        _ options: RunOptions, _ usage: ((LuaUsage) -> Void)?, as types: (repeat each Value).Type,
+    /// Makes a run with a result for each type.
+    nonisolated(nonsending) func run<
+        First: Decodable & Sendable, Second: Decodable & Sendable, each Other: Decodable & Sendable
+    >(
+        _ options: RunOptions, _ usage: ((LuaUsage) -> Void)?, as types: (First, Second, repeat each Other).Type,
         start: @Sendable (EngineSession) throws -> EngineRun.Start
-    ) async throws -> (repeat each Value) {
-        var count = 0
-        for _ in repeat (each Value).self { count += 1 }
-        if count == 1 {
-            return try await run(
-                options, usage,
-                decoding: { values in
-                    (repeat try LuaDecoder().decode((each Value).self, from: values.first ?? .nil))
-                }, start: start)
-        }
+    ) async throws -> (First, Second, repeat each Other) {
+        var count = 2
+        for _ in repeat (each Other).self { count += 1 }
         return try await run(
             options, usage, results: count + 1,
             decoding: { [count] values in
                 var results = try ResultReader(values, count: count)
-                return (repeat try results.next((each Value).self))
+                return (
+                    try results.next(First.self), try results.next(Second.self),
+                    repeat try results.next((each Other).self)
+                )
             }, start: start)
     }
 
