@@ -5,8 +5,8 @@ extension ItemStore {
     /// Whether a transaction or a dry run is in progress.
     package var isInTransaction: Bool { columns.depth > 0 }
 
-    /// Runs a body once whose changes are committed or rolled back as a whole.
-    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Runs a body once as a transaction.
+    private func attempt<Result>(_ body: () throws -> Result) throws -> Result {
         // A transaction is sent to the server separately: earlier changes have other conflict rules.
         if replica.isShared, !isInTransaction {
             try commit()
@@ -184,7 +184,7 @@ extension ItemStore {
     public func transaction<Result>(
         isolation: Isolation? = nil, retries: Int = defaultRetries, _ body: () throws -> Result
     ) throws -> Result {
-        guard let isolation, replica.isShared, !isInTransaction else { return try transaction(body) }
+        guard let isolation, replica.isShared, !isInTransaction else { return try attempt(body) }
         // Earlier changes are not part of the transaction, and not rolled back with it.
         try commit()
         replica.isolation = isolation
@@ -194,7 +194,7 @@ extension ItemStore {
             if attempts == Self.attemptsBeforeHolding { try replica.remote?.hold() }
             defer { replica.remote?.release() }
             try applyRemoteCommits()
-            do { return try transaction(body) } catch let error as StoreError {
+            do { return try attempt(body) } catch let error as StoreError {
                 guard error.code == .conflict, attempts < retries, !isInTransaction else { throw error }
                 attempts += 1
             }
