@@ -27,7 +27,7 @@ extension ItemStore {
 
     /// A transaction of the store's own steps.
     func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try StoreError.answering { try transaction(body) }
+        try StoreError.answering { try attempt(body) }
     }
 
     /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
