@@ -9,7 +9,7 @@ import PropertyList
 /// row, and a byte order mark at the start is skipped. Memory: a buffer of 64 KiB and one row. Time: linear.
 public final class CSVReader {
     /// Fills part of a buffer and returns the number of bytes; 0 at the end of the stream.
-    public typealias Source = (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
+    typealias Source = (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
 
     /// The size of the buffer, in bytes.
     package static let chunkSize = 65536
@@ -50,8 +50,14 @@ public final class CSVReader {
 
     /// Reads from a source of bytes.
     ///
+    /// - Parameters:
+    ///   - options: the delimiter, and whether there is a header.
+    ///   - source: fills part of a buffer and returns the number of bytes; 0 at the end of the stream.
     /// - Throws: `CSVError` for an invalid delimiter.
-    public init(options: CSVOptions = CSVOptions(), source: @escaping Source) throws(CSVError) {
+    public init(
+        options: CSVOptions = CSVOptions(),
+        source: @escaping (UnsafeMutableRawBufferPointer) throws(CSVError) -> Int
+    ) throws(CSVError) {
         try options.check()
         self.options = options
         lengthLimit = min(options.cellLimit, options.rowLimit)

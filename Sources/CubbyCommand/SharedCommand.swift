@@ -90,8 +90,8 @@ struct SharedStatusCommand: ParsableCommand {
 /// Reads the address on the command line, and reports errors of it and of the collection.
 enum SharedArgument {
     static func address(_ url: String) throws -> SharedAddress {
-        do throws(SharedAddressError) { return try SharedAddress(url) } catch {
-            throw CommandFailure.exit(.usage, error.description)
+        do throws(SharedError) { return try SharedAddress(url) } catch {
+            throw CommandFailure.exit(.usage, error.message)
         }
     }
 

@@ -117,7 +117,7 @@ public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible 
     case file(FileError)
 
     /// The reason, and the holder of the lock.
-    public var message: String {
+    package var message: String {
         switch self {
         case .inUse(let path, let holder):
             let who = holder?.text ?? "another process"

@@ -93,7 +93,7 @@ public struct PropertyListLimits: Sendable, Hashable {
     }
 
     /// Limits for files of unknown origin.
-    public static let standard = PropertyListLimits()
+    package static let standard = PropertyListLimits()
 }
 
 /// An error in reading or writing a property list.

@@ -179,7 +179,7 @@ extension PropertyListValue {
     /// Reads a property list, binary, XML or in OpenStep's text form, detected by its first bytes.
     ///
     /// Memory and time are proportional to the input: each object is decoded once and shared.
-    public init(decoding bytes: [UInt8], limits: PropertyListLimits = .standard) throws(PropertyListError) {
+    public init(decoding bytes: [UInt8], limits: PropertyListLimits = PropertyListLimits()) throws(PropertyListError) {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }
 

@@ -61,7 +61,7 @@ import Testing
         LuaArgument.self, LuaArguments.self, LuaAsyncFunction.self, LuaCall.self, LuaCallback<Int, Int>.self,
         LuaChunk.self, LuaClassDeclaration.self, LuaDeclaration.self, LuaDeclarations.self, LuaDecoder.self,
         LuaEncoder.self,
-        LuaEngine.self, LuaEnvironment.self, LuaEnvironmentMemory.self, LuaError.self, LuaFields.self,
+        LuaEngine.self, LuaEnvironment.self, LuaError.self, LuaFields.self,
         LuaErrorCode.self,
         (any LuaErrorDetails).self,
         LuaFrame.self, LuaFunction.self, LuaFunctionDeclaration.self, LuaFunctionPlace.self, LuaInterrupter.self,

@@ -43,7 +43,8 @@ struct SharedAddressTests {
             "postgres://db/art password=secret", "host=db oauth_client_secret=secret",
         ])
     func password(text: String) {
-        #expect(throws: SharedAddressError.password) { try SharedAddress(text) }
+        let error = #expect(throws: SharedError.self) { try SharedAddress(text) }
+        #expect(error?.code == .badAddress && error?.message == SharedAddressError.password.description)
         #expect(!SharedAddressError.password.description.contains("secret"))
     }
 
@@ -91,11 +92,13 @@ struct SharedAddressTests {
 
     @Test("what is not an address", arguments: ["museum", "", "http", "sqlite://x"])
     func notAnAddress(text: String) {
-        #expect(throws: SharedAddressError.self) { try SharedAddress(text) }
+        let error = #expect(throws: SharedError.self) { try SharedAddress(text) }
+        #expect(error?.code == .badAddress && error?.message == SharedAddressError.notAnAddress(text).description)
     }
 
     @Test("a collection's name has to be one", arguments: ["", "a%0Ab", String(repeating: "x", count: 201)])
     func badCollection(name: String) {
-        #expect(throws: SharedAddressError.self) { try SharedAddress("postgres://h/db?collection=\(name)") }
+        let error = #expect(throws: SharedError.self) { try SharedAddress("postgres://h/db?collection=\(name)") }
+        #expect(error?.code == .badAddress && error?.message.hasPrefix("a collection cannot be named '") == true)
     }
 }

@@ -6,7 +6,7 @@ public import PropertyList
 /// changes of a field all have the last one.
 public struct ItemCommit: ~Copyable {
     /// One change, to be passed to the commit's methods.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The kind of change.
         package let kind: ItemChange.Kind
         /// The position, counted from 0, of an item that was inserted or moved; nil if appended, and for other kinds.
@@ -40,8 +40,13 @@ public struct ItemCommit: ~Copyable {
     /// The number of changes. O(runs of appended items).
     public var count: Int { changes.reduce(0) { $0 + ($1.kind == .append ? $1.count : 1) } }
 
-    /// Calls `body` with each change, oldest first.
-    public func forEach<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
+    /// Calls `body` with each change, oldest first: with everything needed to repeat it elsewhere, in its own memory.
+    public func forEach<Failure: Error>(_ body: (ItemChange) throws(Failure) -> Void) throws(Failure) {
+        try forEachEntry { (entry) throws(Failure) in try body(change(entry)) }
+    }
+
+    /// Calls `body` with each change, oldest first, without copies.
+    package func forEachEntry<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
         for change in changes {
             switch change.kind {
             case .append:
@@ -73,7 +78,7 @@ public struct ItemCommit: ~Copyable {
     package func values(_ entry: Entry) -> PropertyListFields { rows.dictionary(of: entry.row, marksAbsent: true) }
 
     /// The change with everything needed to repeat it elsewhere, in its own memory.
-    public func change(_ entry: Entry) -> ItemChange {
+    package func change(_ entry: Entry) -> ItemChange {
         let key = key(entry)
         switch entry.kind {
         case .insert: return .insert(values(entry), at: entry.position)

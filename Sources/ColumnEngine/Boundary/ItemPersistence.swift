@@ -161,7 +161,7 @@ public final class MemoryPersistence: ItemPersistence {
         if keepsCommits {
             var changes: [ItemChange] = []
             changes.reserveCapacity(commit.count)
-            commit.forEach { changes.append(commit.change($0)) }
+            commit.forEach { changes.append($0) }
             commits.append(changes)
         }
         revision = revision.next

@@ -272,7 +272,7 @@ extension StoreError {
 
 /// A failure with an attachment where no error can be thrown: after a commit, in an undo, or while keeping the previous
 /// content for undo.
-public struct AttachmentProblem: Sendable {
+public struct AttachmentProblem: Sendable, CustomStringConvertible {
     /// The operation that failed.
     package enum Step: Sendable {
         /// Removing it at the end of a transaction; it still exists.
@@ -294,11 +294,13 @@ public struct AttachmentProblem: Sendable {
     /// The error of the file system.
     public let error: FileError
 
+    public var description: String { message() }
+
     /// Describes the problem.
     ///
     /// - Parameter noun: the word for an attachment.
     /// - Returns: a sentence without a full stop.
-    public func message(of noun: String = "attachment") -> String {
+    package func message(of noun: String = "attachment") -> String {
         let subject = "the \(noun) \(key ?? "")"
         return switch step {
         case .removal: "\(subject) could not be removed: \(error.message)"

@@ -174,7 +174,7 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     // MARK: Transactions
 
-    /// Runs a body as a transaction; see ``ItemStore/transaction(_:)``.
+    /// Runs a body as a transaction; see ``ItemStore/transaction(isolation:retries:_:)``.
     public func transaction<Result>(_ body: (Self) throws -> Result) throws -> Result {
         try store.transaction { try body(self) }
     }

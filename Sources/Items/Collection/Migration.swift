@@ -22,7 +22,7 @@ public import PropertyList
 /// takes back. A store that has run a step that is not in the list belongs to a newer program: nothing is changed in it.
 public struct Migration: Sendable {
     /// Its name; two steps of a program have two names, and a step keeps its own for ever.
-    public let name: String
+    package let name: String
     let body: @Sendable (ItemMigrator) throws -> Void
 
     /// - Parameters:

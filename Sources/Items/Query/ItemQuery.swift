@@ -74,7 +74,7 @@ extension ItemQuery {
     /// The first items, in order: at most `count`. A negative number counts as 0.
     ///
     /// - Throws: as ``all()``.
-    public func first(_ count: Int) throws(StoreError) -> [Item] { try firstReferences(count).map(store.item) }
+    package func first(_ count: Int) throws(StoreError) -> [Item] { try firstReferences(count).map(store.item) }
 
     /// Calls a function with each item, in order, skipping items removed in the meantime. The function returns false to
     /// stop.

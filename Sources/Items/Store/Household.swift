@@ -63,22 +63,22 @@ extension ItemFields {
     }
 
     /// Empty if not given.
-    public var name: String {
+    package var name: String {
         get { if case .string(let text)? = declared["name"] { text } else { "" } }
         set { declared["name"] = .string(newValue) }
     }
     /// None if not given.
-    public var serialNumber: String? {
+    package var serialNumber: String? {
         get { if case .string(let text)? = declared["serialNumber"] { text } else { nil } }
         set { declared["serialNumber"] = newValue.map { .string($0) } }
     }
     /// 0 if not given.
-    public var valueInDollars: Int64 {
+    package var valueInDollars: Int64 {
         get { if case .integer(let number)? = declared["valueInDollars"] { number } else { 0 } }
         set { declared["valueInDollars"] = .integer(newValue) }
     }
     /// The moment of creation if nil.
-    public var dateCreated: PropertyListDate? {
+    package var dateCreated: PropertyListDate? {
         get { if case .date(let date)? = declared["dateCreated"] { date } else { nil } }
         set { declared["dateCreated"] = newValue.map { .date($0) } }
     }
@@ -177,25 +177,25 @@ extension Item {
     }
 
     /// Sets the name. Throws `itemRemoved`, `vetoed` or `readOnly`.
-    public func setName(_ name: String) throws(StoreError) {
+    package func setName(_ name: String) throws(StoreError) {
         try checkHousehold()
         try setValue(.string(name), for: .name)
     }
 
     /// Changes the serial number. Throws when an observer refuses.
-    public func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
+    package func setSerialNumber(_ serialNumber: String?) throws(StoreError) {
         try checkHousehold()
         try setValue(serialNumber.map(PropertyListValue.string), for: .serialNumber)
     }
 
     /// Changes the value in dollars. Throws when an observer refuses.
-    public func setValueInDollars(_ value: Int64) throws(StoreError) {
+    package func setValueInDollars(_ value: Int64) throws(StoreError) {
         try checkHousehold()
         try store.setInteger(value, for: .valueInDollars, of: reference)
     }
 
     /// Changes the time of creation. Throws when an observer refuses.
-    public func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
+    package func setDateCreated(_ date: PropertyListDate) throws(StoreError) {
         try checkHousehold()
         try setValue(.date(date), for: .dateCreated)
     }

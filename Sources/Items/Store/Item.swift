@@ -66,7 +66,8 @@ public final class Item {
         try store.set(row, try store.columns.fieldForAssignment(name, value), value)
     }
 
-    /// Adds an amount to a field's number; a field without a value counts as 0.
+    /// Adds an amount, an integer or a real, to a field's number; a field without a value counts as 0. A field that is
+    /// declared as money has whole cents afterwards.
     ///
     /// In a collection that is shared with other hosts an increment follows whatever they have done to the field meanwhile,
     /// and conflicts with nothing: of two hosts that add 1, both count. Undoing it subtracts the amount again.
@@ -75,14 +76,9 @@ public final class Item {
     /// - Throws: `StoreError`: `invalidValue` for a field with another value than a number, for a sum that is more than
     ///   an integer holds, and for one that is not what is declared; as ``setValue(_:forField:)``.
     @discardableResult
-    public func increment(_ name: String, by amount: Int = 1) throws(StoreError) -> PropertyListValue {
-        try store.increment(name, of: reference, by: .integer(Int64(amount)))
-    }
-
-    /// The same with a real. A field that is declared as money has whole cents afterwards.
-    @discardableResult
-    public func increment(_ name: String, by amount: Double) throws(StoreError) -> PropertyListValue {
-        try store.increment(name, of: reference, by: .real(amount))
+    public func increment(_ name: String, by amount: some NumericItemValue = 1) throws(StoreError) -> PropertyListValue
+    {
+        try store.increment(name, of: reference, by: amount.fieldValue ?? .null)
     }
 
     /// Sets a field by number; as ``setValue(_:forField:)``.
@@ -131,7 +127,7 @@ public final class Item {
     }
 
     /// Removes the item from its store.
-    public func remove() throws(StoreError) {
+    package func remove() throws(StoreError) {
         try store.removeItem(self)
     }
 }

@@ -1,4 +1,4 @@
-public import ColumnEngine
+package import ColumnEngine
 import ItemArchive
 public import PropertyList
 
@@ -41,7 +41,7 @@ extension ItemChange {
     }
 
     /// A new item with its fields and key, at a position counted from 0 or, if nil, at the end.
-    public static func insert(_ fields: ItemFields, at position: Int? = nil) -> ItemChange {
+    package static func insert(_ fields: ItemFields, at position: Int? = nil) -> ItemChange {
         var change = insert(fields.values, at: position)
         change.name = fields.name
         return change
@@ -57,7 +57,7 @@ extension ItemLoader {
     /// Adds an item at the end.
     ///
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
-    public func add(_ fields: ItemFields) throws(StoreError) { try add(fields.values) }
+    package func add(_ fields: ItemFields) throws(StoreError) { try add(fields.values) }
 }
 
 extension ColumnStore {

@@ -5,10 +5,8 @@ extension ItemStore {
     /// Whether a transaction or a dry run is in progress.
     package var isInTransaction: Bool { columns.depth > 0 }
 
-    /// Runs a body whose changes are committed or rolled back as a whole: an error of the body rolls back its changes,
-    /// including order and removals, and is rethrown. Transactions nest as savepoints. The end of the outermost one is
-    /// a commit; if that fails, the changes are rolled back as well.
-    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Runs a body once as a transaction.
+    private func attempt<Result>(_ body: () throws -> Result) throws -> Result {
         // A transaction is sent to the server separately: earlier changes have other conflict rules.
         if replica.isShared, !isInTransaction {
             try commit()
@@ -29,7 +27,7 @@ extension ItemStore {
 
     /// A transaction of the store's own steps.
     func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try StoreError.answering { try transaction(body) }
+        try StoreError.answering { try attempt(body) }
     }
 
     /// Begins a transaction, or a savepoint within one. Earlier changes become a separate step of `undo`.
@@ -170,19 +168,23 @@ extension ItemStore {
     /// After this many conflicts, the next attempt keeps others out.
     private static let attemptsBeforeHolding = 3
 
-    /// Runs a body as a transaction, and again if others changed data that it read in the meantime. Runs once in an
+    /// Runs a body whose changes are committed or rolled back as a whole: an error of the body rolls back its changes,
+    /// including order and removals, and is rethrown. Transactions nest as savepoints. The end of the outermost one is
+    /// a commit; if that fails, the changes are rolled back as well.
+    ///
+    /// With an isolation the body runs again if others changed data that it read in the meantime; it runs once in an
     /// unshared store, and within another transaction.
     ///
     /// - Parameters:
-    ///   - isolation: which remote commits conflict with it.
+    ///   - isolation: which remote commits conflict with it; nil to run the body once.
     ///   - retries: the maximum number of retries.
     ///   - body: changes items; it may run more than once.
     /// - Returns: the result of the body.
     /// - Throws: errors of the body; `StoreError` with `conflict` after the last attempt.
     public func transaction<Result>(
-        isolation: Isolation, retries: Int = defaultRetries, _ body: () throws -> Result
+        isolation: Isolation? = nil, retries: Int = defaultRetries, _ body: () throws -> Result
     ) throws -> Result {
-        guard replica.isShared, !isInTransaction else { return try transaction(body) }
+        guard let isolation, replica.isShared, !isInTransaction else { return try attempt(body) }
         // Earlier changes are not part of the transaction, and not rolled back with it.
         try commit()
         replica.isolation = isolation
@@ -192,7 +194,7 @@ extension ItemStore {
             if attempts == Self.attemptsBeforeHolding { try replica.remote?.hold() }
             defer { replica.remote?.release() }
             try applyRemoteCommits()
-            do { return try transaction(body) } catch let error as StoreError {
+            do { return try attempt(body) } catch let error as StoreError {
                 guard error.code == .conflict, attempts < retries, !isInTransaction else { throw error }
                 attempts += 1
             }

@@ -62,7 +62,7 @@ public final class KeyedUnarchiver {
     /// Opens an archive in binary or XML form. A failed call throws.
     public convenience init(
         _ bytes: [UInt8], classes: [any KeyedCoding.Type] = [], requiresSecureCoding: Bool = false,
-        limits: ArchiveLimits = .standard
+        limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
         try self.init(
             bytes, classes: classes, requiresSecureCoding: requiresSecureCoding, failurePolicy: .raise, limits: limits)

@@ -118,7 +118,8 @@ public struct ArchiveLimits: Sendable, Hashable {
 
     /// Creates limits; omitted ones are the standard ones.
     public init(
-        propertyList: PropertyListLimits = .standard, maximumDepth: Int = 512, maximumClassNameBytes: Int = 1024,
+        propertyList: PropertyListLimits = PropertyListLimits(), maximumDepth: Int = 512,
+        maximumClassNameBytes: Int = 1024,
         maximumValues: Int = 1 << 24
     ) {
         self.propertyList = propertyList
@@ -128,5 +129,5 @@ public struct ArchiveLimits: Sendable, Hashable {
     }
 
     /// Limits for archives of unknown origin.
-    public static let standard = ArchiveLimits()
+    package static let standard = ArchiveLimits()
 }

@@ -137,7 +137,7 @@ extension KeyedUnarchiver {
     ///
     /// - Returns: the object, or nil when the root is nil.
     public static func unarchivedObject<Object: KeyedCoding>(
-        of type: Object.Type, from bytes: [UInt8], limits: ArchiveLimits = .standard
+        of type: Object.Type, from bytes: [UInt8], limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) -> Object? {
         let unarchiver = try KeyedUnarchiver(
             bytes, classes: [type], requiresSecureCoding: true, limits: limits)

@@ -20,7 +20,7 @@ public final class KeyedArchiver {
     private static let usualHeadCount: UInt32 = 11
 
     /// Whether all encoded objects must support secure coding.
-    public let requiresSecureCoding: Bool
+    package let requiresSecureCoding: Bool
     /// The form of the result.
     package var outputFormat: PropertyListFormat = .binary
     /// The value of `$archiver`; Foundation reads only `NSKeyedArchiver`.

@@ -7,7 +7,7 @@ public struct LuaCallback<Result, each Argument> {
     public let function: LuaFunction
 
     /// Creates a callback for a function.
-    public init(_ function: LuaFunction) { self.function = function }
+    package init(_ function: LuaFunction) { self.function = function }
 }
 
 // Conforms in an extension for faster start-up, like ``LuaEither``.

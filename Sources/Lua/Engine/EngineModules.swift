@@ -81,7 +81,7 @@ extension LuaCall {
 /// Modules of the host.
 extension LuaEngine {
     /// Gives the chunk of a module; nil if there is none of that name.
-    public typealias ModuleProvider = @Sendable (_ name: String) async throws -> LuaChunk?
+    typealias ModuleProvider = @Sendable (_ name: String) async throws -> LuaChunk?
 
     /// Declares `require`, which finds these modules: there is no search in files.
     ///
@@ -107,7 +107,9 @@ extension LuaEngine {
     ///
     /// - Parameter provider: called in a separate task, in the place of an earlier one.
     /// - Throws: ``LuaError`` of kind `shutdown` if the engine is shut down, or `memory`.
-    public nonisolated(nonsending) func register(modules provider: @escaping ModuleProvider) async throws(LuaError) {
+    public nonisolated(nonsending) func register(
+        modules provider: @escaping @Sendable (_ name: String) async throws -> LuaChunk?
+    ) async throws(LuaError) {
         do { try await visit { try $0.modules.add(provider, in: $0) } } catch { throw LuaError(error) }
     }
 }

@@ -242,14 +242,6 @@ public actor LuaEngine {
 
 /// Globals, environments, and declarations of the host.
 extension LuaEngine {
-    /// Makes an environment with separate globals, invisible to runs in other environments.
-    ///
-    /// - Returns: an environment of this engine, with its libraries.
-    /// - Throws: ``LuaError`` for lack of memory, or if the engine is shut down.
-    public nonisolated(nonsending) func makeEnvironment() async throws(LuaError) -> LuaEnvironment {
-        do { return try await visit { try $0.environments.makeEnvironment() } } catch { throw LuaError(error) }
-    }
-
     /// Assigns a global.
     ///
     /// - Parameters:

@@ -11,24 +11,14 @@ public struct LuaEnvironment: Sendable {
     /// What its code is charged to; nil for the engine's memory.
     let account: MemoryAccount?
 
-    /// What the environment has allocated; nil if it has no limit of its own, and is part of the engine's memory.
+    /// Bytes of the environment in use, their peak, and the limit, by the accounts of Lua's allocator; nil if it has no
+    /// limit of its own, and is part of the engine's memory.
     ///
-    /// It is read from any task, without a wait for the engine's thread, also while the environment's code runs.
-    public var memory: LuaEnvironmentMemory? { account.map { $0.memory } }
-}
-
-/// The memory that an environment of a ``LuaEngine`` has allocated, by the accounts of Lua's allocator.
-///
-/// Code that runs in the environment is charged with what it allocates: its values, its coroutines, what it compiles and
-/// loads, what the host gives to it. It is credited when that is freed, in whoever's time. Garbage counts until it is
-/// collected, which is at the limit at the latest.
-public struct LuaEnvironmentMemory: Sendable {
-    /// The bytes in use.
-    public let used: Int
-    /// The most bytes that were in use.
-    public let peak: Int
-    /// The limit in bytes.
-    public let limit: Int
+    /// Code that runs in the environment is charged with what it allocates: its values, its coroutines, what it compiles
+    /// and loads, what the host gives to it. It is credited when that is freed, in whoever's time. Garbage counts until it
+    /// is collected, which is at the limit at the latest. It is read from any task, without a wait for the engine's thread,
+    /// also while the environment's code runs.
+    public var memory: (used: Int, peak: Int, limit: Int)? { account.map { $0.memory } }
 }
 
 /// The account of an environment in a state's allocator. It may be released on any thread, also after the state's end.
@@ -44,10 +34,10 @@ package final class MemoryAccount: Sendable {
 
     deinit { clua_release_account(pointer) }
 
-    fileprivate var memory: LuaEnvironmentMemory {
+    fileprivate var memory: (used: Int, peak: Int, limit: Int) {
         var (used, peak) = (0, 0)
         clua_read_account(pointer, &used, &peak)
-        return LuaEnvironmentMemory(used: used, peak: peak, limit: limit)
+        return (used, peak, limit)
     }
 }
 
@@ -81,9 +71,10 @@ extension LuaState {
     }
 }
 
-/// Environments with a limit of their memory.
+/// Environments.
 extension LuaEngine {
-    /// Makes an environment with separate globals, whose code may use so much memory.
+    /// Makes an environment with separate globals, invisible to runs in other environments, whose code may use so much
+    /// memory.
     ///
     /// ```swift
     /// let tenant = try await engine.makeEnvironment(memoryLimit: 4 << 20)
@@ -95,10 +86,13 @@ extension LuaEngine {
     /// ``LuaLimits/memory``, which remains in force for all environments together. Other environments go on. What remains
     /// of the environment after its release is the engine's memory.
     ///
-    /// - Parameter memoryLimit: the most bytes of Lua's allocator that the environment's code may have in use.
+    /// - Parameter memoryLimit: the most bytes of Lua's allocator that the environment's code may have in use; nil for the
+    ///   engine's limit alone.
     /// - Returns: an environment of this engine, with its libraries.
     /// - Throws: ``LuaError`` for lack of memory, or if the engine is shut down.
-    public nonisolated(nonsending) func makeEnvironment(memoryLimit: Int) async throws(LuaError) -> LuaEnvironment {
+    public nonisolated(nonsending) func makeEnvironment(
+        memoryLimit: Int? = nil
+    ) async throws(LuaError) -> LuaEnvironment {
         do { return try await visit { try $0.environments.makeEnvironment(memoryLimit: memoryLimit) } } catch {
             throw LuaError(error)
         }

@@ -26,7 +26,7 @@ public struct LuaCall {
     package func isNumber(_ position: Int) -> Bool { clua_type(L, index(position)) == LuaBasicType.number.rawValue }
 
     /// The argument as a retained value; nil if it is absent.
-    public func value(_ position: Int) -> LuaValue {
+    @usableFromInline package func value(_ position: Int) -> LuaValue {
         position < count ? state.value(at: index(position), on: L) : .nil
     }
 
@@ -46,7 +46,7 @@ public struct LuaCall {
     package func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
     /// The argument as an integer: one, or a float with an integral value.
-    public func integer(_ position: Int) throws(LuaMismatch) -> Int64 {
+    @usableFromInline package func integer(_ position: Int) throws(LuaMismatch) -> Int64 {
         var isInteger: Int32 = 0
         let value = clua_tointeger(L, index(position), &isInteger)
         guard isInteger != 0 else { throw mismatch(position, .integer) }
@@ -54,7 +54,7 @@ public struct LuaCall {
     }
 
     /// The argument as a number; includes integers.
-    public func number(_ position: Int) throws(LuaMismatch) -> Double {
+    package func number(_ position: Int) throws(LuaMismatch) -> Double {
         var isNumber: Int32 = 0
         let value = clua_tonumber(L, index(position), &isNumber)
         guard isNumber != 0 else { throw mismatch(position, .number) }
@@ -62,7 +62,7 @@ public struct LuaCall {
     }
 
     /// The argument as text.
-    public func text(_ position: Int) throws(LuaMismatch) -> String {
+    package func text(_ position: Int) throws(LuaMismatch) -> String {
         var length = 0
         guard let start = clua_tostring(L, index(position), &length) else { throw mismatch(position, .text) }
         guard let text = makeText(UnsafeRawBufferPointer(start: start, count: length)) else {
@@ -166,7 +166,7 @@ public struct LuaCall {
     @usableFromInline package func returnsNothing() -> LuaResults { .none }
 
     /// Returns a value of a Swift type with a counterpart in Lua.
-    public func returns(_ value: some LuaRepresentable) -> LuaResults { returns(value.luaValue(in: state)) }
+    package func returns(_ value: some LuaRepresentable) -> LuaResults { returns(value.luaValue(in: state)) }
 
     /// Returns an integer.
     @usableFromInline package func returns(_ value: Int64) -> LuaResults {

@@ -175,7 +175,7 @@ public struct LuaArgument: ExpressibleByStringInterpolation, Sendable {
     private var type: LuaType?
 
     /// Creates an argument with its Swift type.
-    public init(_ documentation: String) { self.documentation = documentation }
+    package init(_ documentation: String) { self.documentation = documentation }
 
     public init(stringLiteral value: String) { self.init(value) }
 

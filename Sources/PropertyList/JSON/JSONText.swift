@@ -214,7 +214,7 @@ extension PropertyListValue {
     /// and an exponent of up to 128 bits; one that is larger, or not finite as a real, is an error.
     ///
     /// - Throws: ``JSONError``.
-    public init(json bytes: [UInt8]) throws(JSONError) {
+    package init(json bytes: [UInt8]) throws(JSONError) {
         var repeated = RepeatedKeys()
         self = try Self(json: bytes, repeated: &repeated)
     }
@@ -261,7 +261,7 @@ extension PropertyListValue {
     /// The value as JSON: dates in ISO 8601, data in Base64, keys sorted.
     ///
     /// - Throws: ``JSONError`` for numbers that JSON cannot represent, and for more than a gigabyte of text.
-    public func json(isPretty: Bool = false) throws(JSONError) -> [UInt8] {
+    package func json(isPretty: Bool = false) throws(JSONError) -> [UInt8] {
         try JSONWriter.encode(self, isPretty: isPretty)
     }
 }
@@ -308,16 +308,16 @@ package struct KeyOrder: Sendable, Hashable {
 }
 
 /// An error in reading or writing JSON.
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem.
-    public let message: String
+    package let message: String
     /// The position of the error, both from 1; the column counts characters. Nil without a position.
     package let line: Int?
     /// The column, from 1, if it is known.
     package let column: Int?
     /// The problem without its position.
     package let reason: String
-    public var description: String { message }
+    package var description: String { message }
 
     init(message: String, line: Int? = nil, column: Int? = nil, reason: String? = nil) {
         self.message = message

@@ -11,7 +11,7 @@ import PropertyList
 /// wake the other hosts, which read the log; polling it compensates for lost ones. One thread owns it.
 public final class SharedPersistence: RemotePersistence, DocumentPersistence {
     /// The collection's address.
-    public let address: SharedAddress
+    package let address: SharedAddress
     private let access: Access
     let server: CollectionServer
     /// What the container has of the collection.

@@ -15,8 +15,15 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address.
     ///
-    /// - Throws: ``SharedAddressError``, above all for a password: other users of the machine can read command lines.
-    public init(_ text: String) throws(SharedAddressError) {
+    /// - Throws: ``SharedError`` with `badAddress`, above all for a password: other users of the machine can read command
+    ///   lines.
+    public init(_ text: String) throws(SharedError) {
+        do throws(SharedAddressError) { try self.init(checking: text) } catch {
+            throw SharedError(.badAddress, error.description)
+        }
+    }
+
+    private init(checking text: String) throws(SharedAddressError) {
         description = text
         // First of all: what is wrong otherwise is shown.
         if AddressPassword.isPresent(in: text) { throw .password }
@@ -131,7 +138,7 @@ extension String {
 }
 
 /// Why a text is not an address of a shared collection.
-public enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is not an address.
     case notAnAddress(String)
     /// The address has a password, which belongs in a file.
@@ -139,7 +146,7 @@ public enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertib
     /// The collection's name has characters that are not allowed.
     case badCollection(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAnAddress(let text):
             "'\(text)' is not an address of a shared collection: write postgres://host/database?collection=name"

@@ -104,7 +104,7 @@ extension SharedPersistence {
     /// The former ranks of moved and removed items by key.
     private func formerRanks(_ changes: [ItemChange], _ commit: borrowing ItemCommit) -> NameTable<[UInt8]> {
         var former: NameTable<[UInt8]> = [:]
-        commit.forEach { entry in
+        commit.forEachEntry { entry in
             guard entry.kind == .move || entry.kind == .remove else { return }
             let key = commit.key(entry)
             if former[key] == nil { former[key] = places.ranks[commit.row(entry)] }
