@@ -7,8 +7,16 @@ import Lua
 import Scripting
 @_exported import Wording
 
-/// The program, as its executable and tests run it.
+/// The program `cubby`, as a process and as tests run it in theirs.
+@main
 package enum CommandProgram {
+    static func main() {
+        // Before any other thread exists: the signal thread alone receives the life cycle's signals.
+        SignalMask.blockAtLaunch()
+        StandardStream.holdClosedDescriptors()
+        exit(run(Array(ProgramArguments.current.dropFirst())))
+    }
+
     /// The words of the command that runs, without the program's name.
     @TaskLocal static var words: [String] = []
 
