@@ -30,7 +30,7 @@ let build = Context.environment["CUBBY_BUILD"] ?? ""
 let package = Package(
     name: "cubby",
     products: [
-        .executable(name: "cubby", targets: ["Program"]),
+        .executable(name: "cubby", targets: ["CubbyCommand"]),
         .library(name: "Cubby", targets: ["Cubby"]),
         .library(name: "Lua", targets: ["Lua"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
@@ -222,8 +222,8 @@ let package = Package(
         .target(
             name: "Cubby",
             dependencies: exported + bindings + ["TestBindings"]),
-        // The command as a part that tests run in their own process, and the program that is nothing but it.
-        .target(
+        // The program, which tests also run in their own process.
+        .executableTarget(
             name: "CubbyCommand",
             dependencies: exported + [
                 "Cubby", "Assistants", "DebugAdapter", "Jupyter", "LineEditor", "Network", "SQLite", "TimeZones",
@@ -232,7 +232,6 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(name: "Program", dependencies: ["CubbyCommand", "Application", "Files"]),
 
         // Tests, one target a module.
         .target(
@@ -333,7 +332,9 @@ let package = Package(
         .testTarget(name: "CubbyTests", dependencies: exported + ["Cubby", "TestSupport"]),
         .testTarget(
             name: "CubbyCommandTests",
-            dependencies: ["Application", "Files", "CommandTestSupport", "ItemsTestSupport", "TestSupport"]),
+            dependencies: [
+                "CubbyCommand", "Application", "Files", "CommandTestSupport", "ItemsTestSupport", "TestSupport",
+            ]),
         .testTarget(name: "CommandTests", dependencies: ["Application", "Files", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

@@ -7,36 +7,6 @@ import Lua
 import Scripting
 @_exported import Wording
 
-/// The program, as its executable and tests run it.
-package enum CommandProgram {
-    /// The words of the command that runs, without the program's name.
-    @TaskLocal static var words: [String] = []
-
-    /// Runs a command on the standard streams of ``ProcessSurroundings/current``, and says what of its output was lost.
-    ///
-    /// - Parameter words: the words of the command line, without the program's.
-    /// - Returns: the exit status.
-    package static func run(_ words: [String]) -> Int32 { $words.withValue(words) { perform(words) } }
-
-    private static func perform(_ words: [String]) -> Int32 {
-        var status = ExitStatus.done.rawValue
-        if CompletionCommand.isRequested(words) {
-            CompletionCommand.answer(words)
-        } else {
-            do {
-                var command = try MainCommand.command(of: words)
-                try command.run()
-            } catch let code as ExitCode {
-                // The library would search all commands for the way to report the error.
-                status = code.rawValue
-            } catch {
-                status = MainCommand.report(error)
-            }
-        }
-        return LostOutput.status(status)
-    }
-}
-
 /// The command: a REPL, a script, or a chunk.
 struct MainCommand: ParsableCommand {
     /// The parent's name for subcommands that are parsed separately: the library then skips the check for a completion
@@ -92,7 +62,7 @@ struct MainCommand: ParsableCommand {
     ///
     /// Parsing is a considerable part of a short run: a single subcommand is parsed separately, and all of them only for
     /// help and errors.
-    fileprivate static func command(of words: [String]) throws -> any ParsableCommand {
+    static func command(of words: [String]) throws -> any ParsableCommand {
         var words = words
         var command = parsed(words)
         if let start = command as? StartCommand, let rewritten = subcommandFirst(words, start) {
@@ -107,7 +77,7 @@ struct MainCommand: ParsableCommand {
     /// Reports an error like the library, but escapes the command line's text for a terminal.
     ///
     /// - Returns: the exit status.
-    fileprivate static func report(_ error: any Error) -> Int32 {
+    static func report(_ error: any Error) -> Int32 {
         let status = exitCode(for: error)
         let message = fullMessage(for: error)
         if status == .success {
@@ -166,85 +136,6 @@ struct MainCommand: ParsableCommand {
         SharedCommand.self,
         ConfigCommand.self, KernelCommand.self,
     ]
-}
-
-/// `cubby`, `cubby FILE.lua ARGS…`, `cubby -e CODE`.
-struct StartCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "start", _superCommandName: MainCommand.name,
-        abstract: "Open the prompt, or run a script or a chunk (the default command).")
-
-    @OptionGroup var host: HostOptions
-
-    @Option(.code) var code: [String] = []
-
-    @Option(.modules) var modules: [String] = []
-
-    @Flag(.staysAtPrompt) var staysAtPrompt = false
-
-    @Argument(parsing: .captureForPassthrough, help: "A script and its arguments.", completion: .file())
-    var arguments: [String] = []
-
-    func validate() throws {
-        guard code.isEmpty, let first = arguments.first, first != "-" else { return }
-        if first.hasPrefix("-") {
-            let name = String(first.prefix { !$0.is("=") })
-            throw ValidationError(
-                "Unknown option '\(first)'\(NearestNames.hint(for: name, among: Self.optionNames)); "
-                    + "options are listed by cubby help start.")
-        }
-        // A misspelt command; paths and scripts' names are excluded. A command's name after options is not one.
-        let names = MainCommand.commandNames
-        guard first.allSatisfy({ $0.isLetter || $0.is("-") }), !names.contains(first), !PosixFileLayer().exists(first)
-        else { return }
-        let hint = NearestNames.hint(for: first, among: names)
-        guard hint.isEmpty else { throw ValidationError("There is no command and no file '\(first)'\(hint)") }
-    }
-
-    /// The options listed in the help.
-    private static var optionNames: [String] {
-        MainCommand.helpMessage(for: Self.self).split { !$0.isLetter && !$0.is("-") }.map(String.init)
-            .filter { $0.hasPrefix("--") && $0.count > 2 }
-    }
-
-    func run() throws {
-        let source: ScriptSession.Source
-        var arguments = arguments
-        if !code.isEmpty {
-            source = .chunks(code)
-        } else if let file = arguments.first {
-            source = .file(file)
-            arguments.removeFirst()
-        } else {
-            source = isatty(StandardDescriptor.input) == 1 ? .prompt : .file("-")
-        }
-        try ScriptSession(
-            host, source: source, arguments: arguments, modules: modules,
-            staysAtPrompt: staysAtPrompt
-        ).run()
-    }
-}
-
-/// `cubby run FILE ARGS…`
-struct RunCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "run", _superCommandName: MainCommand.name,
-        abstract: "Run a script; - is standard input, and words after the file are the script's arguments.")
-
-    @OptionGroup var host: HostOptions
-
-    @Flag(name: .customShort("i"), help: "Open a prompt after the script.")
-    var staysAtPrompt = false
-
-    @Argument(help: "The script.", completion: .file())
-    var file: String
-
-    @Argument(parsing: .captureForPassthrough, help: "The script's arguments, in `arg` and `…`.")
-    var arguments: [String] = []
-
-    func run() throws {
-        try ScriptSession(host, source: .file(file), arguments: arguments, staysAtPrompt: staysAtPrompt).run()
-    }
 }
 
 /// An option of `cubby` without a command's name, in addition to those of the host, for ``StartCommand`` and

@@ -150,7 +150,7 @@ extension ItemQuery {
         let topCount = wantedCount.flatMap { $0 >= columns.order.count ? nil : $0 }
         let found = unlimited.found(access, isExplained: isExplained)
         let sort = RowSort(self, found, keeping: topCount)
-        return RowLimit(isExplained ? MeasuredOperator(sort) : sort, skipping: offsetCount, taking: limitCount)
+        return isExplained ? MeasuredOperator(sort) : sort
     }
 
     /// The number of rows to be found, with those to be skipped; nil for all.

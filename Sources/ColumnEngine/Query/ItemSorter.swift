@@ -1,6 +1,48 @@
 import CPlatform
 import PropertyList
 
+/// The operator that sorts the rows of a query, or keeps the first ones of its order.
+final class RowSort: RowOperator {
+    private let query: ItemQuery
+    private let input: any RowOperator
+    private let topCount: Int?
+    /// All rows, from the next one on; nil before the first.
+    private var sorted: ArraySlice<UInt32>?
+    private var count = 0
+
+    init(_ query: ItemQuery, _ input: any RowOperator, keeping topCount: Int?) {
+        (self.query, self.input, self.topCount) = (query, input, topCount)
+    }
+
+    func next(_ batch: SelectionVector) throws -> Int {
+        if sorted == nil { sorted = try sort() }
+        return sorted?.move(to: batch) ?? 0
+    }
+
+    func all() throws -> [UInt32] { Array(try sort()) }
+
+    /// The rows between offset and limit.
+    private func sort() throws -> ArraySlice<UInt32> {
+        guard query.limitCount != 0 else { return [] }
+        let rows = query.order.contains(where: \.isFunction) ? try input.all() : nil
+        var sorter = try ItemSorter(query.columns, query.order, keeping: topCount, rows: rows ?? [])
+        if rows == nil { try input.forEachBatch { try sorter.add(UnsafeBufferPointer($0)) } }
+        let sorted = sorter.finish()
+        sorter.recordOtherKinds()
+        if Interruption.isDue { throw WorkStopped() }
+        count = sorted.count
+        return sorted.dropFirst(query.offsetCount)
+    }
+
+    var plan: ItemQueryPlan {
+        let found = input.plan
+        return ItemQueryPlan(
+            operation: .sort, detail: query.orderText,
+            remark: query.order.map(query.remark).joined(separator: "; "), rowsIn: found.rowsOut, rowsOut: count,
+            children: [found])
+    }
+}
+
 /// Sorts rows by the keys of a query; for a limited result it keeps only candidates.
 struct ItemSorter {
     private struct Entry: BitwiseCopyable {

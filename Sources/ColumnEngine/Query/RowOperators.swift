@@ -8,6 +8,9 @@ protocol RowOperator: AnyObject {
     /// - Returns: their number; 0 at the end.
     func next(_ batch: SelectionVector) throws -> Int
 
+    /// All rows that are left, in order.
+    func all() throws -> [UInt32]
+
     /// What it has done, and its inputs: for an explained query.
     var plan: ItemQueryPlan { get }
 }
@@ -20,7 +23,6 @@ extension RowOperator {
         }
     }
 
-    /// All rows.
     func all() throws -> [UInt32] {
         try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: SelectionVector.batch) { batch in
             var rows: [UInt32] = []
@@ -185,44 +187,6 @@ final class RowFilter: RowOperator {
     }
 }
 
-/// Sorts rows, or keeps the first ones of the order.
-final class RowSort: RowOperator {
-    private let query: ItemQuery
-    private let input: any RowOperator
-    private let topCount: Int?
-    /// All rows, from the next one on; nil before the first.
-    private var sorted: ArraySlice<UInt32>?
-    private var count = 0
-
-    init(_ query: ItemQuery, _ input: any RowOperator, keeping topCount: Int?) {
-        (self.query, self.input, self.topCount) = (query, input, topCount)
-    }
-
-    func next(_ batch: SelectionVector) throws -> Int {
-        if sorted == nil { sorted = try sort()[...] }
-        return sorted?.move(to: batch) ?? 0
-    }
-
-    private func sort() throws -> [UInt32] {
-        let rows = query.order.contains(where: \.isFunction) ? try input.all() : nil
-        var sorter = try ItemSorter(query.columns, query.order, keeping: topCount, rows: rows ?? [])
-        if rows == nil { try input.forEachBatch { try sorter.add(UnsafeBufferPointer($0)) } }
-        let sorted = sorter.finish()
-        sorter.recordOtherKinds()
-        if Interruption.isDue { throw WorkStopped() }
-        count = sorted.count
-        return sorted
-    }
-
-    var plan: ItemQueryPlan {
-        let found = input.plan
-        return ItemQueryPlan(
-            operation: .sort, detail: query.orderText,
-            remark: query.order.map(query.remark).joined(separator: "; "), rowsIn: found.rowsOut, rowsOut: count,
-            children: [found])
-    }
-}
-
 /// The rows that an index has found in the order of the query.
 final class IndexRows: RowOperator {
     private var rows: ArraySlice<UInt32>
@@ -286,7 +250,7 @@ extension ArraySlice<UInt32> {
     /// Moves the first rows to a batch.
     ///
     /// - Returns: their number.
-    fileprivate mutating func move(to batch: SelectionVector) -> Int {
+    mutating func move(to batch: SelectionVector) -> Int {
         let first = prefix(batch.count)
         _ = batch.update(fromContentsOf: first)
         removeFirst(first.count)

@@ -280,114 +280,152 @@ extension FileLayer {
     }
 }
 
-/// A failed file operation: the operation, the path, and the system's reason.
-///
-/// The description reads as a sentence, with the home folder abbreviated:
-/// `cannot write ~/x/items.archive: No space left on device`.
-public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The operation. New ones may be added.
-    package enum Operation: String, Sendable, Hashable {
-        /// Opening.
-        case open
-        /// Reading.
-        case read
-        /// Writing.
-        case write
-        /// Forcing to the disk.
-        case sync
-        /// Renaming.
-        case rename
-        /// Moving.
-        case move
-        /// Copying.
-        case copy
-        /// Creating a hard link.
-        case link
-        /// Changing the size.
-        case truncate
-        /// Removing.
-        case remove
-        /// Listing a folder.
-        case list
-        /// Reading the status.
-        case status = "examine"
-        /// Creating a folder.
-        case makeDirectory = "make the folder"
-        /// Mapping into memory.
-        case map
-        /// Locking.
-        case lock
-        /// Changing the permissions.
-        case setPermissions = "set the permissions of"
-    }
+/// A layer of files of the real file system. It has its own resolution of paths; what is done with the folder and the
+/// name that a path leads to, and with an open file, is the same in all of them.
+package protocol PathLayer: FileLayer {
+    /// Refuses an operation that this layer does not permit, before any path is resolved.
+    func checkMayChange(_ paths: [String], by operation: FileError.Operation) throws(FileError)
 
-    /// The failed operation.
-    package var operation: Operation
-    /// The caller's path; for a rename, the target.
-    public var path: String
-    /// The system's error number (`errno`), such as `ENOSPC`.
-    public var code: Int32
-    /// The reason; the system's text for `code` by default.
-    package var reason: String
-    /// Whether an object of a wrong kind is at the path of one of the program's own files or folders: a symbolic link,
-    /// a pipe, a device. The disk itself works.
-    public var isMisplaced = false
+    /// Opens the folder of a path.
+    func entry(of path: String, _ operation: FileError.Operation) throws(FileError) -> FolderEntry
 
-    /// - Parameters:
-    ///   - operation: the operation.
-    ///   - path: its file or folder.
-    ///   - code: the system's error number.
-    ///   - reason: a more specific text than the system's.
-    package init(_ operation: Operation, _ path: String, code: Int32, reason: String? = nil) {
-        self.operation = operation
-        self.path = path
-        self.code = code
-        self.reason = reason ?? SystemErrorText.describe(code)
-    }
-
-    /// The same error for another operation and path, those known to the user.
-    func replacing(_ operation: Operation, _ path: String) -> FileError {
-        var error = self
-        error.operation = operation
-        error.path = path
-        return error
-    }
-
-    /// The failed operation, the path, and the system's reason.
-    public var message: String {
-        "cannot \(operation.rawValue) \(DisplayPath.abbreviate(path)): \(reason)"
-    }
-
-    public var description: String { message }
+    /// Opens a folder for reading; the caller closes it.
+    func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile
 }
 
-/// Error numbers for callers that do not import the C library.
-package enum FileLayerCode {
-    package static let absent = ENOENT
-    package static let exists = EEXIST
-    package static let notDirectory = ENOTDIR
-    package static let isDirectory = EISDIR
-    package static let otherFileSystem = EXDEV
-    package static let denied = EACCES
-    package static let noSpace = ENOSPC
-    package static let tooLarge = EFBIG
-    package static let tooManyFiles = EMFILE
-    package static let tooManyLinks = ELOOP
-    package static let inputOutput = EIO
-    package static let invalid = EINVAL
-    package static let noMemory = ENOMEM
-    /// The work was interrupted.
-    package static let interrupted = EINTR
-}
+extension PathLayer {
+    package func rename(_ source: String, to target: String) throws(FileError) {
+        try change(source, target, .rename) { renameat($0, $1, $2, $3) == 0 ? 0 : -errno }
+    }
 
-/// The system's text of an error number.
-package enum SystemErrorText {
-    /// Returns the text for `code`, such as "No space left on device".
-    package static func describe(_ code: Int32) -> String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 160) { buffer in
-            guard let base = buffer.baseAddress else { return "error \(code)" }
-            cubby_error_text(code, base, buffer.count)
-            return String(cString: base)
+    package func rename(_ source: String, toNew target: String) throws(FileError) {
+        try change(source, target, .rename, cubby_rename_new)
+    }
+
+    package func link(_ source: String, to target: String) throws(FileError) {
+        try change(source, target, .link) { linkat($0, $1, $2, $3, 0) == 0 ? 0 : -errno }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        try change(path, .remove) { unlinkat($0, $1, 0) }
+    }
+
+    package func removeDirectory(_ path: String) throws(FileError) {
+        try change(path, .remove) { unlinkat($0, $1, AT_REMOVEDIR) }
+    }
+
+    package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try change(path, .makeDirectory) { mkdirat($0, $1, permissions) }
+    }
+
+    package func syncDirectory(_ path: String) throws(FileError) {
+        let folder = try openFolder(path, .sync)
+        defer { close(folder) }
+        try sync(folder)
+    }
+
+    package func list(_ path: String) throws(FileError) -> [String] {
+        try DirectoryEntries.names(descriptor: openFolder(path, .list).descriptor, path: path)
+    }
+
+    private func change(
+        _ path: String, _ operation: FileError.Operation, _ call: (Int32, String) -> Int32
+    ) throws(FileError) {
+        try checkMayChange([path], by: operation)
+        let entry = try entry(of: path, operation)
+        _ = try Self.retry(operation, path) { call(entry.folder, entry.name) }
+    }
+
+    /// Changes two names; the call returns a negative error number.
+    private func change(
+        _ source: String, _ target: String, _ operation: FileError.Operation,
+        _ call: (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32
+    ) throws(FileError) {
+        try checkMayChange([source, target], by: operation)
+        let old = try entry(of: source, operation)
+        let new = try entry(of: target, operation)
+        let result = call(old.folder, old.name, new.folder, new.name)
+        if result < 0 { throw FileError(operation, target, code: -result) }
+    }
+
+    /// Repeats an interrupted call.
+    static func retry<Count: SignedInteger>(
+        _ operation: FileError.Operation, _ path: String, _ call: () -> Count
+    ) throws(FileError) -> Count {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { throw FileError(operation, path, code: code) }
         }
+    }
+}
+
+// Calls on open files.
+extension PathLayer {
+    package func close(_ file: OpenFile) {
+        // Linux frees the descriptor even when close is interrupted: never repeat it.
+        _ = Glibc.close(file.descriptor)
+    }
+
+    package func discard(_ file: OpenFile) {
+        _ = WorkerThread {
+            // Delays the close, so that the next step's disk writes do not wait for it.
+            usleep(500_000)
+            close(file)
+        }
+    }
+
+    package func read(_ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
+        return try Self.retry(.read, file.path) { Glibc.read(file.descriptor, base, buffer.count) }
+    }
+
+    package func read(
+        _ file: OpenFile, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Int {
+        guard let base = buffer.baseAddress, !buffer.isEmpty else { return 0 }
+        return try Self.retry(.read, file.path) { pread(file.descriptor, base, buffer.count, off_t(offset)) }
+    }
+
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError) {
+        let count = bytes.withUnsafeBytes { cubby_write(file.descriptor, $0.baseAddress, $0.count) }
+        if count < bytes.byteCount { throw FileError(.write, file.path, code: errno) }
+    }
+
+    package func writeAll(_ bytes: RawSpan, to file: OpenFile, at offset: Int) throws(FileError) {
+        let count = bytes.withUnsafeBytes { cubby_write_at(file.descriptor, $0.baseAddress, $0.count, Int64(offset)) }
+        if count < bytes.byteCount { throw FileError(.write, file.path, code: errno) }
+    }
+
+    package func sync(_ file: OpenFile) throws(FileError) {
+        _ = try Self.retry(.sync, file.path) { fsync(file.descriptor) }
+    }
+
+    package func syncData(_ file: OpenFile) throws(FileError) {
+        _ = try Self.retry(.sync, file.path) { fdatasync(file.descriptor) }
+    }
+
+    package func beginSync(_ file: OpenFile) {
+        // A failure is ignored, because `sync` reports it, too.
+        _ = cubby_begin_sync(file.descriptor)
+    }
+
+    package func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
+        _ = try Self.retry(.truncate, file.path) { ftruncate(file.descriptor, off_t(size)) }
+    }
+
+    package func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
+        _ = try Self.retry(.setPermissions, file.path) { fchmod(file.descriptor, permissions) }
+    }
+
+    package func status(_ file: OpenFile) throws(FileError) -> FileStatus {
+        var raw = stat()
+        _ = try Self.retry(.status, file.path) { fstat(file.descriptor, &raw) }
+        return FileStatus(raw)
+    }
+
+    package func map(_ file: OpenFile) throws(FileError) -> MappedFile {
+        try MappedFile(file, count: status(file).size)
     }
 }

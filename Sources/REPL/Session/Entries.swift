@@ -13,8 +13,20 @@ extension PromptSession {
     ///   - isSQL: whether the user has said that it is SQL; otherwise its text tells.
     ///   - end: called at its end.
     func perform(entry text: String, isSQL: Bool = false, then end: @escaping () -> Void) {
+        if let entry = begin(entry: text, isSQL: isSQL, then: end) { run(entry, then: end) }
+    }
+
+    /// Begins an entry. A command and a question are performed; `end` is called at their end, possibly before this returns.
+    ///
+    /// - Parameters:
+    ///   - text: the entry.
+    ///   - isSQL: whether the user has said that it is SQL; otherwise its text tells.
+    ///   - end: called at the end of what is not returned.
+    /// - Returns: Lua or SQL to be run by the terminal and passed to `end(_:with:)`; nil for another entry, and for one
+    ///   that does not compile, whose error is shown.
+    func begin(entry text: String, isSQL: Bool = false, then end: @escaping () -> Void = {}) -> SessionEntry? {
         hasFailed = false
-        if isSQL { return run(text, timed: times.areShown, isSQL: true, then: end) }
+        if isSQL { return begin(text, timed: times.areShown, isSQL: true, then: end) }
         let kind = EntryKind(text, isDefined: isDefined)
         switch kind {
         case .command(let command):
@@ -26,26 +38,47 @@ extension PromptSession {
             answer(question)
             tutor(kind)
             end()
-        case .lua: run(text, timed: times.areShown, then: end)
+        case .lua: return begin(text, timed: times.areShown, then: end)
+        }
+        return nil
+    }
+
+    private func begin(
+        _ text: String, timed: Bool, isSQL: Bool = false, then end: @escaping () -> Void
+    ) -> SessionEntry? {
+        changes = ChangeNotice()
+        times.secondsOfQuestions = 0
+        let start = MonotonicTime.now()
+        do throws(LuaError) {
+            let code = try evaluator.begin(text, isSQL: isSQL)
+            return SessionEntry(text: text, code: code, start: start, isTimed: timed)
+        } catch {
+            show(.failure(error), of: text, isSQL: isSQL, seconds: seconds(since: start), timed)
+            end()
+            return nil
         }
     }
 
-    /// Runs Lua, or SQL.
-    func run(_ text: String, timed: Bool, isSQL: Bool = false, then end: @escaping () -> Void) {
-        changes = ChangeNotice()
-        let start = MonotonicTime.now()
-        times.secondsOfQuestions = 0
-        func show(_ result: Result<[LuaValue], LuaError>, isSQL: Bool) {
-            let seconds = MonotonicTime.now().seconds(since: start) - times.secondsOfQuestions
-            self.show(result, of: text, isSQL: isSQL, seconds: seconds, timed)
+    /// Ends an entry: shows its result.
+    func end(_ entry: SessionEntry, with result: Result<[LuaValue], LuaError>) {
+        let result = evaluator.end(entry.code, with: result)
+        show(result, of: entry.text, isSQL: entry.code.isSQL, seconds: seconds(since: entry.start), entry.isTimed)
+    }
+
+    /// Runs Lua, or SQL, on a terminal on which it may end later.
+    func run(_ text: String, timed: Bool, then end: @escaping () -> Void) {
+        if let entry = begin(text, timed: timed, then: end) { run(entry, then: end) }
+    }
+
+    private func run(_ entry: SessionEntry, then end: @escaping () -> Void) {
+        terminal.run(entry.code.function, isEntry: true) { [self] in
+            self.end(entry, with: $0)
             end()
         }
-        do throws(LuaError) {
-            let entry = try evaluator.begin(text, isSQL: isSQL)
-            terminal.run(entry.function, isEntry: true) { [self] in
-                show(evaluator.end(entry, with: $0), isSQL: entry.isSQL)
-            }
-        } catch { show(.failure(error), isSQL: isSQL) }
+    }
+
+    private func seconds(since start: MonotonicTime) -> Double {
+        MonotonicTime.now().seconds(since: start) - times.secondsOfQuestions
     }
 
     private func show(
@@ -155,6 +188,15 @@ extension PromptSession {
         shown.append("\n")
         print(shown, toStandardError: true)
     }
+}
+
+/// An entry that runs: between `begin` and `end` of a session.
+struct SessionEntry {
+    let text: String
+    let code: Evaluator.RunningEntry
+    let start: MonotonicTime
+    /// Whether its duration is shown in any case.
+    let isTimed: Bool
 }
 
 /// The entries of a session with their results.

@@ -444,7 +444,11 @@ extension HostPrompt {
         peerChanges.isQuiet = true
         followOwner()
         // An entry here ends before the call returns.
-        if let stop { stop.perform(entry: text) } else { session.perform(entry: text) {} }
+        if let stop {
+            stop.perform(entry: text)
+        } else if let entry = session.begin(entry: text) {
+            session.end(entry, with: host.run(entry.code.function, isEntry: true))
+        }
         isRunningEntry = false
         if stop?.isOver ?? false { return }
         if !isLent { watch?.events = .readable }
