@@ -17,6 +17,8 @@ package final class AssistantServer {
 
     private static let handshake = "2025-11-25"
     private static let stateless = "2026-07-28"
+    /// The largest length of a line in bytes.
+    private static let lineLimit = 4 << 20
     /// The number of calls that run at a time.
     private static let runningLimit = 4
     /// The number of calls that wait.
@@ -53,7 +55,8 @@ package final class AssistantServer {
     private let allowsChanges: Bool
     private let starter: Starter
     private let send: ([UInt8]) -> Void
-    private var decoder = LineDecoder()
+    /// The line that is not complete. One that is too long is cut: its memory is bounded.
+    private var line: [UInt8] = []
     private var version: String?
     private var client = ""
     private var calls: [Call] = []
@@ -98,7 +101,13 @@ package final class AssistantServer {
 
     /// Takes bytes of the client.
     func receive(_ bytes: ArraySlice<UInt8>) {
-        for line in decoder.lines(with: bytes) { take(line) }
+        for (place, piece) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            if place > 0 {
+                take(line)
+                line = []
+            }
+            line += piece.prefix(Self.lineLimit + 1 - line.count)
+        }
     }
 
     /// The client is gone: its calls are stopped.
@@ -115,7 +124,7 @@ package final class AssistantServer {
         message["jsonrpc"] = .string("2.0")
         do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
             // A value that JSON lacks: the client must not wait for an answer that never comes.
-            if message["result"] != nil, let id = message["id"] { deny(id, Denial(.inside, error.message)) }
+            if message["result"] != nil, let id = message["id"] { deny(id, Denial(error.message, .inside)) }
         }
     }
 
@@ -126,36 +135,47 @@ package final class AssistantServer {
         write(["id": id, "error": error])
     }
 
-    /// Takes a line; nil for one that is too long.
-    private func take(_ line: [UInt8]?) {
-        guard line?.allSatisfy({ $0 <= 0x20 }) != true else { return }
+    /// Sends a result, with what the revision adds to it.
+    private func answer(_ id: JSONValue, _ result: JSONValue) {
+        var result = result
+        if version == Self.stateless {
+            // What a tool gives is not cached.
+            let isCached = result["content"] == nil
+            result["resultType"] = .string("complete")
+            result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
+            result["ttlMs"] = isCached ? .number(0) : nil
+            result["cacheScope"] = isCached ? .string("private") : nil
+        }
+        write(["id": id, "result": result])
+    }
+
+    private func take(_ line: [UInt8]) {
+        if line.allSatisfy({ $0 <= 0x20 }) { return }
         var id = JSONValue.null
         do throws(Denial) {
-            guard let line else { throw Denial(.parse, "a line is longer than \(LineDecoder.limit >> 20) MB") }
+            if line.count > Self.lineLimit { throw Denial("a line is longer than \(Self.lineLimit >> 20) MB", .parse) }
             let message: JSONValue
             do throws(JSONError) { message = try JSONValue(json: line) } catch {
-                throw Denial(.parse, "a line is not JSON: \(error.message)")
+                throw Denial("a line is not JSON: \(error.message)", .parse)
             }
             guard let fields = message.fields, message["jsonrpc"]?.text == "2.0" else {
-                throw Denial(.request, "a message is one object with \"jsonrpc\": \"2.0\", not a batch")
+                throw Denial("a message is one object with \"jsonrpc\": \"2.0\", not a batch", .request)
             }
             guard let method = message["method"]?.text else {
                 // An answer, to a question that was not put, is ignored.
                 if fields["result"] != nil || fields["error"] != nil { return }
-                throw Denial(.request, "a message has a method")
+                throw Denial("a message has a method", .request)
             }
             let parameters = message["params"] ?? .object([:])
             guard let given = fields["id"] else { return notified(method, parameters) }
             guard given.isIdentifier, (given.text?.utf8.count ?? 0) <= Self.longestName else {
-                throw Denial(.request, "an id is an integer, or a string of at most \(Self.longestName) bytes")
+                throw Denial("an id is an integer, or a string of at most \(Self.longestName) bytes", .request)
             }
-            if calls.contains(where: { $0.id == given }) { throw Denial(.request, "a call with this id is under way") }
+            if calls.contains(where: { $0.id == given }) { throw Denial("a call with this id is under way", .request) }
             id = given
-            guard parameters.fields != nil else { throw Denial(.parameters, "params is an object") }
+            guard parameters.fields != nil else { throw Denial("params is an object", .parameters) }
             try admit(method, parameters)
-            if let result = try perform(id, method, parameters) {
-                answer(id, result, isCached: method != "tools/call")
-            }
+            if let result = try perform(id, method, parameters) { answer(id, result) }
         } catch { deny(id, error) }
     }
 
@@ -170,46 +190,30 @@ package final class AssistantServer {
         let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
         if version == Self.handshake {
             guard claimed == nil, method != "initialize" else {
-                throw Denial(.request, "this client has begun with initialize already: \(Self.handshake)")
+                throw Denial("this client has begun with initialize already: \(Self.handshake)", .request)
             }
         } else if method == "initialize" {
             if version != nil { throw unsupported(parameters["protocolVersion"]) }
         } else if let claimed {
-            guard let text = claimed.text else { throw Denial(.parameters, "a version is a string") }
+            guard let text = claimed.text else { throw Denial("a version is a string", .parameters) }
             guard text == Self.stateless else { throw unsupported(claimed) }
             guard meta?["io.modelcontextprotocol/clientCapabilities"]?.fields != nil else {
-                throw Denial(.parameters, "_meta has no io.modelcontextprotocol/clientCapabilities")
+                throw Denial("_meta has no io.modelcontextprotocol/clientCapabilities", .parameters)
             }
             version = Self.stateless
-            client = Self.name(meta?["io.modelcontextprotocol/clientInfo"]) ?? client
         } else if version != nil || method != "ping" {
             throw Denial(
-                version == nil ? .request : .parameters,
-                "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)")
+                "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)",
+                version == nil ? .request : .parameters)
         }
-    }
-
-    /// The name of a client, which each line of the record has.
-    private static func name(_ information: JSONValue?) -> String? {
-        information?["name"]?.text?.shortened(to: longestName)
+        let information = method == "initialize" ? parameters["clientInfo"] : meta?["io.modelcontextprotocol/clientInfo"]
+        client = information?["name"]?.text?.shortened(to: Self.longestName) ?? client
     }
 
     private func unsupported(_ requested: JSONValue?) -> Denial {
-        var denial = Denial(.version, "this version of the protocol is not served")
+        var denial = Denial("this version of the protocol is not served", .version)
         denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
         return denial
-    }
-
-    /// Sends a result, with what the revision adds to it.
-    private func answer(_ id: JSONValue, _ result: JSONValue, isCached: Bool) {
-        var result = result
-        if version == Self.stateless {
-            result["resultType"] = .string("complete")
-            result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
-            result["ttlMs"] = isCached ? .number(0) : nil
-            result["cacheScope"] = isCached ? .string("private") : nil
-        }
-        write(["id": id, "result": result])
     }
 
     // MARK: Methods
@@ -227,38 +231,29 @@ package final class AssistantServer {
 
     /// - Returns: the result; nil if it follows later.
     private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
-        let (given, constant) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
-        var result = constant
+        var (given, result) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
         switch method {
         case "initialize":
             version = Self.handshake
-            client = Self.name(parameters["clientInfo"]) ?? ""
             result?["serverInfo"] = Self.information
             result?["instructions"] = instructions
         case "server/discover": result?["instructions"] = instructions
         case "tools/list": result?["tools"] = .array(ToolCatalog.tools(allowsChanges: allowsChanges))
-        case "tools/call": result = try call(id, given["name"]?.text ?? "", given["arguments"], parameters)
+        case "tools/call":
+            let tool = given["name"]?.text ?? ""
+            do throws(Denial) {
+                let arguments = given["arguments"] ?? .null
+                given = try ToolCatalog.arguments(of: tool, arguments, allowsChanges: allowsChanges)
+            } catch {
+                guard error.code == .tool else { throw error }
+                audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
+                return AssistantText.result(AssistantText.failure(error.description))
+            }
+            try add(id, tool, given, parameters)
         case "resources/list", "resources/read": try add(id, method, given, parameters)
         default: break
         }
         return result
-    }
-
-    /// Adds a call of a tool.
-    ///
-    /// - Returns: why its arguments are refused, as a result of the tool.
-    private func call(
-        _ id: JSONValue, _ tool: String, _ given: JSONValue?, _ parameters: JSONValue
-    ) throws(Denial) -> JSONValue? {
-        do throws(Denial) {
-            let arguments = try ToolCatalog.arguments(of: tool, given, allowsChanges: allowsChanges)
-            try add(id, tool, arguments, parameters)
-            return nil
-        } catch {
-            guard error.code == .tool else { throw error }
-            audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
-            return AssistantText.result(AssistantText.failure(error.description))
-        }
     }
 
     // MARK: Calls
@@ -267,7 +262,7 @@ package final class AssistantServer {
         _ id: JSONValue, _ tool: String, _ arguments: JSONValue, _ parameters: JSONValue
     ) throws(Denial) {
         guard calls.count < Self.runningLimit + Self.waitingLimit else {
-            throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
+            throw Denial("\(calls.count) calls are under way: wait for their answers", .busy)
         }
         let message = JSONValue.of(["tool": tool, "arguments": arguments, "mark": AccessKey.random().text])
         let token = parameters["_meta"]?["progressToken"]
@@ -312,15 +307,14 @@ package final class AssistantServer {
     /// Answers a call.
     private func end(_ call: Call, _ answer: JSONValue) {
         guard calls.contains(where: { $0 === call }) else { return }
-        if !call.tool.hasPrefix("resources/") {
-            self.answer(call.id, AssistantText.result(answer), isCached: false)
-        } else if let result = answer["result"] {
-            self.answer(call.id, result, isCached: true)
+        let isTool = !call.tool.hasPrefix("resources/")
+        if let result = isTool ? AssistantText.result(answer) : answer["result"] {
+            self.answer(call.id, result)
         } else {
             let isRead = version == Self.handshake && call.tool == "resources/read"
-            let code: Denial.Code = answer["invalid"] == nil ? .inside : isRead ? .resource : .parameters
-            let text = (answer["invalid"] ?? answer["data"]?["error"] ?? answer["summary"])?.text
-            deny(call.id, Denial(code, text ?? "the call failed, and does not say why"))
+            let code: Denial.Code = answer["isInvalid"] == nil ? .inside : isRead ? .resource : .parameters
+            let text = (answer["data"]?["error"] ?? answer["summary"])?.text
+            deny(call.id, Denial(text ?? "the call failed, and does not say why", code))
         }
         let outcome = answer["isError"]?.flag == true ? "failed" : "done"
         finish(call, outcome, answer["data"]?["changes"]?["counts"])

@@ -35,26 +35,6 @@ enum AssistantText {
     static func failure(_ text: String) -> JSONValue { .of(["summary": text, "isError": true]) }
 }
 
-/// Splits a client's bytes into lines. One that is too long is skipped in bounded memory, and is nil.
-struct LineDecoder {
-    /// The largest length of a line in bytes.
-    static let limit = 4 << 20
-    private var line: [UInt8]? = []
-
-    /// Takes bytes, and gives the lines that they complete.
-    mutating func lines(with bytes: ArraySlice<UInt8>) -> [[UInt8]?] {
-        var lines: [[UInt8]?] = []
-        for (place, piece) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            if place > 0 {
-                lines.append(line)
-                line = []
-            }
-            if (line?.count ?? 0) + piece.count > Self.limit { line = nil } else { line?.append(contentsOf: piece) }
-        }
-        return lines
-    }
-}
-
 /// Why something is refused. The text is the program's own.
 struct Denial: Error, CustomStringConvertible {
     /// The errors of the protocol.
@@ -75,8 +55,5 @@ struct Denial: Error, CustomStringConvertible {
     let description: String
     var data: JSONValue?
 
-    init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
-
-    /// An error of a tool.
-    init(_ description: String) { self.init(.tool, description) }
+    init(_ description: String, _ code: Code = .tool) { (self.code, self.description) = (code, description) }
 }

@@ -9,9 +9,6 @@ import PropertyList
 /// It is in the folder of the configuration, which scripts and the programs that they start cannot reach: what a tricked
 /// script has done stays recorded.
 package final class AuditFile {
-    /// The largest number of bytes of arguments in a line; of longer ones the beginning and the size are recorded.
-    private static let limit = 64 << 10
-
     let path: String
     private let container: String
 
@@ -42,11 +39,6 @@ package final class AuditFile {
         clock_gettime(CLOCK_REALTIME, &moment)
         line["time"] = .string(LocalTime.isoText(moment))
         (line["process"], line["container"]) = (.number(Int(getpid())), .string(container))
-        let arguments = (try? line["arguments"]?.json()) ?? []
-        if arguments.count > Self.limit {
-            line["arguments"] = .string(String(decoding: arguments.prefix(Self.limit), as: UTF8.self))
-            line["argumentBytes"] = .number(arguments.count)
-        }
         guard let bytes = try? line.json() + [0x0A], let descriptor = try? open() else { return false }
         defer { close(descriptor) }
         return cubby_write(descriptor, bytes, bytes.count) == bytes.count

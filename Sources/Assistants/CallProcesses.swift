@@ -4,29 +4,20 @@ import Glibc
 package import PropertyList
 import Wording
 
-/// What a process of this program does for a call.
-package enum CallRole: String, Sendable {
-    /// Performs one call on the container as it is; nothing is kept.
-    case dry
-    /// Passes one call to the host of the container.
-    case pass
-    /// Is the host, which keeps what calls change, until the server ends.
-    case host
-}
-
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
+///
+/// The process of a call that may change something stays as the container's host, unless another process is the host: then
+/// it passes the call on.
 package final class CallProcesses {
     private let loop: EventLoop
     private let words: [String]
     private let environment: [String: String]
-    private var host: CallProcess?
-    private var isReady = false
-    /// Called for the call that waits for the host: changes follow one another.
-    private var whenReady: ((_ failure: JSONValue?) -> Void)?
+    /// Those that may have become the host.
+    private var hosts: [CallProcess] = []
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - words: the program and its arguments, the last of which is followed by the role.
+    ///   - words: the program and its arguments for a call that changes nothing.
     ///   - environment: the variables of the processes.
     package init(_ loop: EventLoop, words: [String], environment: [String: String]) {
         (self.loop, self.words, self.environment) = (loop, words, environment)
@@ -36,55 +27,19 @@ package final class CallProcesses {
     package func start(
         _ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void
     ) -> () -> Void {
-        var current: CallProcess?
-        var isOver = false
-        func begin(_ role: CallRole) {
-            if !isOver { current = start(role, call, completion) }
-        }
-        if isChanging {
-            openHost { failure in
-                if let failure { completion(failure) } else { begin(.pass) }
-            }
-        } else {
-            begin(.dry)
-        }
-        return {
-            isOver = true
-            current?.end(by: SIGKILL)
-        }
-    }
-
-    /// Opens a host, unless there is one.
-    ///
-    /// - Parameter completion: called when there is one, or with an answer that says why there is none. Where another
-    ///   process has the container, that may serve the call.
-    private func openHost(_ completion: @escaping (_ failure: JSONValue?) -> Void) {
-        if isReady { return completion(nil) }
-        whenReady = completion
-        guard host == nil else { return }
-        host = start(.host, nil) { [weak self] answer in
-            guard let self else { return }
-            isReady = answer["isReady"] != nil
-            if !isReady { host = nil }
-            let next = whenReady
-            whenReady = nil
-            next?(isReady ? nil : answer)
+        do throws(FileError) {
+            let words = words + (isChanging ? ["--allow-changes"] : [])
+            let process = try CallProcess(words, environment, on: loop, call, mayStay: isChanging, completion)
+            if isChanging { hosts = hosts.filter(\.isRunning) + [process] }
+            return process.cancel
+        } catch {
+            completion(AssistantText.failure("a process cannot be started: \(error.message)"))
+            return {}
         }
     }
 
     /// Ends the host in order: it stops what runs, and saves.
-    package func end() { host?.end(by: SIGHUP) }
-
-    private func start(
-        _ role: CallRole, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void
-    ) -> CallProcess? {
-        do throws(FileError) {
-            return try CallProcess(words + [role.rawValue], environment, on: loop, call, completion)
-        } catch {
-            completion(AssistantText.failure("a process cannot be started: \(error.message)"))
-            return nil
-        }
-    }
+    package func end() { for host in hosts { host.end(by: SIGHUP) } }
 }
 
 /// A process that takes a call, a line of JSON, and writes its output and an answer.
@@ -96,18 +51,22 @@ private final class CallProcess {
     /// The other end of its standard streams.
     private let stream: StreamDescriptor
     private let input: OutputQueue
+    private let call: JSONValue
+    private let mayStay: Bool
     private var output: [UInt8] = []
     private var watch: LoopWatch?
+    private var isAnswered = false
 
     /// - Parameters:
     ///   - words: the program and its arguments.
     ///   - environment: its variables.
     ///   - loop: the thread's loop.
-    ///   - call: its input, after whose answer it ends; nil for a process that stays.
-    ///   - completion: called with the answer, and at the end of a process that stays.
+    ///   - call: its input.
+    ///   - mayStay: whether it goes on after its answer, if it likes.
+    ///   - completion: called with the answer, and once more at the end of a process that has stayed.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue?,
+        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue, mayStay: Bool,
         _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
@@ -117,13 +76,14 @@ private final class CallProcess {
         defer { close(ends[1]) }
         stream = StreamDescriptor(ends[0])
         input = OutputQueue(stream, on: loop)
+        (self.call, self.mayStay) = (call, mayStay)
         do throws(FileError) {
             child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
         } catch {
             close(ends[0])
             throw error
         }
-        input.send(((try? call?.json()) ?? []) + [0x0A])
+        input.send(((try? call.json()) ?? []) + [0x0A])
         watch = loop.watch(ends[0]) { [self] _ in
             let piece = stream.read()
             output += piece
@@ -131,7 +91,8 @@ private final class CallProcess {
             guard isOver || output.last == 0x0A else { return }
             let answer = ToolCalls.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
-            if isOver || call != nil { end(by: SIGKILL) }
+            isAnswered = true
+            if isOver || !mayStay { end(by: SIGKILL) }
             completion(answer ?? failure)
             output = []
         }
@@ -139,12 +100,24 @@ private final class CallProcess {
 
     deinit { close(stream.descriptor) }
 
+    var isRunning: Bool { watch != nil }
+
     /// The answer of a process that has given none: what it has said is data.
     private var failure: JSONValue {
         var answer = AssistantText.failure("there is no answer: the process of the call has ended")
         let text = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
         if !text.isEmpty { answer["data"] = .of(["error": text]) }
         return answer
+    }
+
+    /// Stops the call. A host that performs it goes on; what has not begun with it ends.
+    func cancel() {
+        if isAnswered { return }
+        if mayStay, ToolCalls.hasBegun(call, in: output) {
+            kill(child.processIdentifier, SIGINT)
+        } else {
+            end(by: SIGKILL)
+        }
     }
 
     /// Ends it. The loop no longer holds it.

@@ -18,33 +18,19 @@ package enum ToolCalls {
     /// The global of a host that takes calls from other processes.
     private static let name = "assistantCall"
 
-    /// The function of a host that performs a call, which is JSON, and writes its output and its answer.
-    ///
-    /// - Parameters:
-    ///   - host: the host.
-    ///   - isDry: whether nothing that a script changes is kept.
-    /// - Returns: the function.
-    package static func function(on host: ScriptHost, isDry: Bool) -> LuaFunction {
-        host.state.makeFunction(LuaFunctionDeclaration(name, [LuaParameter("call", .text)])) { [unowned host] call in
+    /// The function of a host that performs a call, which is JSON, and writes its output and its answer. Entries of attached
+    /// prompts call it, too, unless the host changes nothing.
+    package static func function(on host: ScriptHost) -> LuaFunction {
+        let declaration = LuaFunctionDeclaration(name, [LuaParameter("call", .text)])
+        let function = host.state.makeFunction(declaration) { [unowned host] call in
             let message = try JSONValue(json: try call.bytes(0))
             host.write(mark(of: message))
-            let answer = ToolWork(host, message, isDry: isDry).perform()
+            let answer = ToolWork(host, message).perform()
             host.write(mark(of: message) + ((try? answer.json()) ?? []) + [0x0A])
             return call.returnsNothing()
         }
-    }
-
-    /// Has a host take calls by entries of attached prompts.
-    package static func install(on host: ScriptHost) {
-        host.state.globals[name] = .function(function(on: host, isDry: false))
-    }
-
-    /// What a host says that takes calls from now on.
-    package static let readiness = mark(of: nil) + mark(of: nil) + Array("{\"isReady\":true}\n".utf8)
-
-    /// Whether a call runs a script.
-    package static func isScript(_ call: String) -> Bool {
-        (try? JSONValue(json: Array(call.utf8)))?["tool"]?.text == "run"
+        if !host.options.isReadOnly { host.state.globals[name] = .function(function) }
+        return function
     }
 
     /// The entry that performs a call on such a host.
@@ -57,10 +43,13 @@ package enum ToolCalls {
         """
     }
 
-    private static func mark(of call: JSONValue?) -> [UInt8] { [0x1E] + Array((call?["mark"]?.text ?? "ready").utf8) }
+    private static func mark(of call: JSONValue) -> [UInt8] { [0x1E] + Array((call["mark"]?.text ?? "").utf8) }
+
+    /// Whether a call is performed by now, as far as what was written tells.
+    static func hasBegun(_ call: JSONValue, in bytes: [UInt8]) -> Bool { bytes.firstRange(of: mark(of: call)) != nil }
 
     /// The answer in what has been written for a call, with the output before it; nil if it is not there yet.
-    static func answer(to call: JSONValue?, in bytes: [UInt8]) -> JSONValue? {
+    static func answer(to call: JSONValue, in bytes: [UInt8]) -> JSONValue? {
         let mark = mark(of: call)
         guard let start = bytes.firstRange(of: mark)?.upperBound,
             let end = bytes[start...].firstRange(of: mark),
@@ -77,7 +66,6 @@ final class ToolWork {
     private unowned let host: ScriptHost
     private let arguments: JSONValue
     private let tool: String
-    private let isDry: Bool
     /// What the assistant is told in the program's own words, and the data.
     private var summary = ""
     private var data: PropertyListFields = [:]
@@ -85,8 +73,8 @@ final class ToolWork {
     private var result: JSONValue?
     private var values = AnswerValues()
 
-    init(_ host: ScriptHost, _ call: JSONValue, isDry: Bool) {
-        (self.host, tool, self.isDry) = (host, call["tool"]?.text ?? "", isDry)
+    init(_ host: ScriptHost, _ call: JSONValue) {
+        (self.host, tool) = (host, call["tool"]?.text ?? "")
         arguments = call["arguments"] ?? .object([:])
     }
 
@@ -100,13 +88,12 @@ final class ToolWork {
             try run()
             return call.returnsNothing()
         }
-        var isError = false
+        var (isError, isInvalid) = (false, false)
         // What remains is not a part of its time.
         if case .failure(let error) = host.run(work, seconds: arguments["time_limit"]?.double ?? 30) {
             isError = true
             if let denial = error.underlying as? Denial {
-                guard denial.code == .tool else { return .of(["invalid": denial.description, "isError": true]) }
-                summary = denial.description
+                (summary, isInvalid) = (denial.description, denial.code == .resource)
             } else {
                 data["error"] = .string(
                     values.text(ErrorText.describe(error, sources: host.sources, traceback: false)))
@@ -118,7 +105,10 @@ final class ToolWork {
             }
         }
         if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }
-        return .of(["summary": summary, "data": JSONValue.fields(data), "isError": isError, "result": result])
+        return .of([
+            "summary": summary, "data": JSONValue.fields(data), "result": result, "isError": isError,
+            "isInvalid": isInvalid ? true : nil,
+        ])
     }
 
     private func run() throws {
@@ -152,7 +142,7 @@ final class ToolWork {
             let counts =
                 "\(difference.inserted.count) created, \(difference.updated.count.counted("field")) changed, "
                 + "\(difference.removed.count) removed, \(difference.moved.count) moved."
-            summary = (isDry ? "A dry run, of which nothing is kept; it would make: " : "Done: ") + counts
+            summary = (host.options.isReadOnly ? "A dry run, of which nothing is kept; it would make: " : "Done: ") + counts
         }
         guard !results.isEmpty else { return }
         var printer = ValuePrinter(host)
@@ -256,7 +246,7 @@ final class ToolWork {
         let pages = pageNames
         let count = pages.count + host.items.count
         guard let start = text("cursor").isEmpty ? 0 : Int(text("cursor")), (0...count).contains(start) else {
-            throw Denial(.resource, "the cursor is not one of this list")
+            throw Denial("the cursor is not one of this list", .resource)
         }
         let end = min(start + Self.pageSize, count)
         var resources: [JSONValue] = []
@@ -279,7 +269,7 @@ final class ToolWork {
 
     private func readResource() throws {
         let uri = text("uri")
-        let missing = Denial(.resource, "there is no resource \(VisibleText.line(uri.shortened(to: 200)))")
+        let missing = Denial("there is no resource \(VisibleText.line(uri.shortened(to: 200)))", .resource)
         let parts = uri.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "cubby:", parts[1].isEmpty else { throw missing }
         let key = parts[3].percentDecoded

@@ -27,11 +27,7 @@ struct AssistantCommand: ParsableCommand {
     @Flag(name: .customLong("no-init"), help: "Do not run Library/Scripts/init.lua.")
     var noInit = false
 
-    /// The part of a process that this command starts.
-    @Option(name: .customLong("call"), help: ArgumentHelp(visibility: .hidden))
-    var role: String?
-
-    /// The process of the server that starts it.
+    /// The process of the server that starts this one, for one call.
     @Option(name: .customLong("server"), help: ArgumentHelp(visibility: .hidden))
     var server: Int32?
 
@@ -42,14 +38,7 @@ struct AssistantCommand: ParsableCommand {
         let located = try ContainerArgument.locate(
             container, orSay: "is a new container for each run: name one that stays")
         SignalMask.restore()
-        guard let role = role.flatMap(CallRole.init) else { return try serve(located) }
-        let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
-        let call = try Self.takeStreams()
-        switch role {
-        case .dry: try performDry(call, located)
-        case .pass: try pass(call, located)
-        case .host: try beHost(located, log: log)
-        }
+        if let server { try perform(on: located, for: server) } else { try serve(located) }
     }
 
     /// Serves the client of the standard streams until it is gone.
@@ -58,8 +47,7 @@ struct AssistantCommand: ParsableCommand {
             throw CommandFailure.exit(.usage, "there is no home folder for the record of calls: set HOME")
         }
         let words =
-            [program, "mcp", "--container", located.path] + (noInit ? ["--no-init"] : [])
-            + ["--server", "\(getpid())", "--call"]
+            [program, "mcp", "--container", located.path, "--server", "\(getpid())"] + (noInit ? ["--no-init"] : [])
         let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
         do throws(FileError) {
             let audit = try AuditFile(in: folder, container: located.path)
@@ -90,79 +78,72 @@ struct AssistantCommand: ParsableCommand {
     /// Reads the call, a line of standard input, and takes the standard streams from scripts: what is said before an answer
     /// is the reason why there is none. The call's stream stays open as long as this process: its end tells of it.
     private static func takeStreams() throws -> String {
-        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
+        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--server is for cubby mcp itself") }
         do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
         dup2(StandardDescriptor.output, StandardDescriptor.error)
         return call
     }
 
-    /// Hangs this process up when the server ends, as the end of a terminal does.
-    private func hangUpWithServer() throws {
-        let isWatching = ProcessEnd.notify(of: server ?? getppid()) { kill(getpid(), SIGHUP) }
-        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
-    }
-
-    private func performDry(_ call: String, _ located: ApplicationContainer) throws {
-        guard PosixFileLayer().exists(located.documents) else {
+    /// Performs a call: on a host that keeps nothing; with `--allow-changes` on the container's, as which this process
+    /// stays, or to which it passes the call on.
+    private func perform(on located: ApplicationContainer, for server: Int32) throws {
+        let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
+        let call = try Self.takeStreams()
+        guard allowChanges || PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
-        var options = try options(located)
-        options.isReadOnly = true
-        options.handlesSignals = false
-        if ToolCalls.isScript(call) {
-            options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        if allowChanges { SignalMask.blockAtLaunch() }
+        let host: ScriptHost
+        do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode
+            where allowChanges && status.rawValue == ExitStatus.containerInUse.rawValue
+        {
+            return try pass(call, to: located, for: server)
         }
-        options.readable += options.writable
-        options.writable = []
-        options.connectable = []
-        options.programs = []
-        let host = try ScriptSession.open(options)
-        try hangUpWithServer()
+        let attachments = AttachServer(host) { close($0) }
+        defer { attachments?.stop() }
+        let function = ToolCalls.function(on: host)
+        // Before the launch: a script that never waits ends with the client, too.
+        try hangUp(with: server)
         host.launch()
-        if case .failure(let error) = host.run(ToolCalls.function(on: host, isDry: true), [.text(call)]) {
+        if case .failure(let error) = host.run(function, [.text(call)]), error.kind != .cancelled {
             throw CommandFailure.exit(.scriptError, error.message)
         }
         host.flushOutput()
+        guard allowChanges else { return }
+        // From now on nobody reads what is written.
+        for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
+        host.runUntilTerminated()
     }
 
-    private func pass(_ call: String, _ located: ApplicationContainer) throws {
-        try hangUpWithServer()
+    /// Passes a call to the host of the container as an entry.
+    private func pass(_ call: String, to located: ApplicationContainer, for server: Int32) throws {
+        try hangUp(with: server)
         let patience = AssistantServer.patience.components.seconds
         try AttachCommand.parse([
             "--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call),
         ]).run()
     }
 
-    private func beHost(_ located: ApplicationContainer, log: Int32) throws {
-        SignalMask.blockAtLaunch()
-        let host: ScriptHost
-        do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode {
-            // Another process that has the container may serve the calls.
-            if status.rawValue == ExitStatus.containerInUse.rawValue { StandardStream.output.put(ToolCalls.readiness) }
-            throw status
-        }
-        let attachments = AttachServer(host) { close($0) }
-        defer { attachments?.stop() }
-        ToolCalls.install(on: host)
-        // Before the launch: a script that never waits ends with the client, too.
-        try hangUpWithServer()
-        host.launch()
-        host.write(ToolCalls.readiness)
-        host.flushOutput()
-        // From now on nobody reads what is written.
-        for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
-        host.runUntilTerminated()
+    /// Hangs this process up when the server ends, as the end of a terminal does.
+    private func hangUp(with server: Int32) throws {
+        let isWatching = ProcessEnd.notify(of: server) { kill(getpid(), SIGHUP) }
+        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
     }
 
     /// The options of the container, with the grants of its configuration.
     private func options(_ located: ApplicationContainer) throws -> ScriptHostOptions {
         var host = try HostOptions.parse(["--container", located.path])
-        host.noInit = noInit
+        (host.noInit, host.readOnly) = (noInit, !allowChanges)
         var options = try host.scriptHostOptions(nil, asks: false)
         options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
         // A call has a limit of its own, within this one; a timer that a script has left has none.
         options.timeLimit = AssistantServer.patience
         options.outputLimit = Self.outputLimit
+        if allowChanges { return options }
+        options.handlesSignals = false
+        options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        options.readable += options.writable
+        (options.writable, options.connectable, options.programs) = ([], [], [])
         return options
     }
 }

@@ -115,14 +115,12 @@ final class HostCalls {
             ? changing()
             : open { options in
                 options.isReadOnly = true
-                if call["tool"]?.text == "run" {
-                    options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
-                }
+                options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
             }
         let output = CapturedOutput()
         host.frontEnd = output
         let json = LuaValue.string(LuaString(try call.json()))
-        _ = try host.run(ToolCalls.function(on: host, isDry: !isChanging), [json]).get()
+        _ = try host.run(ToolCalls.function(on: host), [json]).get()
         guard let answer = ToolCalls.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
         return answer
     }
