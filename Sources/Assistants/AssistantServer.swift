@@ -151,7 +151,7 @@ package final class AssistantServer {
 
     private func take(_ line: [UInt8]) {
         if line.allSatisfy({ $0 <= 0x20 }) { return }
-        var id = JSONValue.null
+        var (id, tool) = (JSONValue.null, JSONValue?.none)
         do throws(Denial) {
             if line.count > Self.lineLimit { throw Denial("a line is longer than \(Self.lineLimit >> 20) MB", .parse) }
             let message: JSONValue
@@ -168,15 +168,19 @@ package final class AssistantServer {
             }
             let parameters = message["params"] ?? .object([:])
             guard let given = fields["id"] else { return notified(method, parameters) }
-            guard given.isIdentifier, (given.text?.utf8.count ?? 0) <= Self.longestName else {
+            guard given.number != nil || given.text.map({ $0.utf8.count <= Self.longestName }) == true else {
                 throw Denial("an id is an integer, or a string of at most \(Self.longestName) bytes", .request)
             }
             if calls.contains(where: { $0.id == given }) { throw Denial("a call with this id is under way", .request) }
-            id = given
+            (id, tool) = (given, parameters["name"])
             guard parameters.fields != nil else { throw Denial("params is an object", .parameters) }
             try admit(method, parameters)
             if let result = try perform(id, method, parameters) { answer(id, result) }
-        } catch { deny(id, error) }
+        } catch {
+            guard error.code == .tool else { return deny(id, error) }
+            audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
+            answer(id, AssistantText.result(AssistantText.failure(error.description)))
+        }
     }
 
     private func notified(_ method: String, _ parameters: JSONValue) {
@@ -186,34 +190,28 @@ package final class AssistantServer {
 
     /// Decides the revision by the first request, and keeps the client to it.
     private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
+        let isGreeting = method == "initialize"
         let meta = parameters["_meta"]
         let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
         if version == Self.handshake {
-            guard claimed == nil, method != "initialize" else {
+            guard claimed == nil, !isGreeting else {
                 throw Denial("this client has begun with initialize already: \(Self.handshake)", .request)
             }
-        } else if method == "initialize" {
-            if version != nil { throw unsupported(parameters["protocolVersion"]) }
-        } else if let claimed {
-            guard let text = claimed.text else { throw Denial("a version is a string", .parameters) }
-            guard text == Self.stateless else { throw unsupported(claimed) }
-            guard meta?["io.modelcontextprotocol/clientCapabilities"]?.fields != nil else {
-                throw Denial("_meta has no io.modelcontextprotocol/clientCapabilities", .parameters)
-            }
+        } else if isGreeting ? version != nil : claimed?.text.map({ $0 != Self.stateless }) == true {
+            var denial = Denial("this version of the protocol is not served", .version)
+            let requested = isGreeting ? parameters["protocolVersion"] : claimed
+            denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
+            throw denial
+        } else if claimed != nil {
+            _ = try ToolCatalog.method("_meta", in: "_meta", meta ?? .null)
             version = Self.stateless
-        } else if version != nil || method != "ping" {
+        } else if !isGreeting, version != nil || method != "ping" {
             throw Denial(
                 "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)",
                 version == nil ? .request : .parameters)
         }
-        let information = method == "initialize" ? parameters["clientInfo"] : meta?["io.modelcontextprotocol/clientInfo"]
+        let information = isGreeting ? parameters["clientInfo"] : meta?["io.modelcontextprotocol/clientInfo"]
         client = information?["name"]?.text?.shortened(to: Self.longestName) ?? client
-    }
-
-    private func unsupported(_ requested: JSONValue?) -> Denial {
-        var denial = Denial("this version of the protocol is not served", .version)
-        denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
-        return denial
     }
 
     // MARK: Methods
@@ -222,53 +220,31 @@ package final class AssistantServer {
         "name": "cubby", "title": "Cubby", "version": CubbyVersion.string,
     ])
 
-    private var instructions: JSONValue {
-        let denial = allowsChanges ? "" : ", which is refused here"
-        return .string(
-            "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(denial). \(AssistantText.warning)"
-        )
-    }
-
     /// - Returns: the result; nil if it follows later.
     private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
         var (given, result) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
+        var tool = method
         switch method {
         case "initialize":
             version = Self.handshake
             result?["serverInfo"] = Self.information
-            result?["instructions"] = instructions
-        case "server/discover": result?["instructions"] = instructions
         case "tools/list": result?["tools"] = .array(ToolCatalog.tools(allowsChanges: allowsChanges))
         case "tools/call":
-            let tool = given["name"]?.text ?? ""
-            do throws(Denial) {
-                let arguments = given["arguments"] ?? .null
-                given = try ToolCatalog.arguments(of: tool, arguments, allowsChanges: allowsChanges)
-            } catch {
-                guard error.code == .tool else { throw error }
-                audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
-                return AssistantText.result(AssistantText.failure(error.description))
-            }
-            try add(id, tool, given, parameters)
-        case "resources/list", "resources/read": try add(id, method, given, parameters)
+            tool = given["name"]?.text ?? ""
+            given = try ToolCatalog.arguments(of: tool, given["arguments"], allowsChanges: allowsChanges)
         default: break
         }
-        return result
-    }
-
-    // MARK: Calls
-
-    private func add(
-        _ id: JSONValue, _ tool: String, _ arguments: JSONValue, _ parameters: JSONValue
-    ) throws(Denial) {
+        if result != nil { return result }
         guard calls.count < Self.runningLimit + Self.waitingLimit else {
             throw Denial("\(calls.count) calls are under way: wait for their answers", .busy)
         }
-        let message = JSONValue.of(["tool": tool, "arguments": arguments, "mark": AccessKey.random().text])
-        let token = parameters["_meta"]?["progressToken"]
-        calls.append(Call(id, message, progressToken: token?.isIdentifier == true ? token : nil))
+        let message = JSONValue.of(["tool": tool, "arguments": given, "mark": AccessKey.random().text])
+        calls.append(Call(id, message, progressToken: parameters["_meta"]?["progressToken"]))
         startNext()
+        return nil
     }
+
+    // MARK: Calls
 
     private func startNext() {
         while true {
@@ -288,12 +264,12 @@ package final class AssistantServer {
             "arguments": call.message["arguments"],
         ])
         guard isRecorded else {
-            return fail(call, "the call is refused: it cannot be recorded in \(audit.path)")
+            return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
         }
-        let start = call.age
+        let (start, patience) = (call.age, Self.patience.components.seconds)
         call.timer = loop.every(1) { [unowned self] in
-            guard call.age - start < Double(Self.patience.components.seconds) else {
-                return fail(call, "there was no answer in \(Self.patience.components.seconds) s: the call is stopped")
+            guard call.age - start < Double(patience) else {
+                return end(call, AssistantText.failure("there was no answer in \(patience) s: the call is stopped"))
             }
             guard let token = call.progressToken else { return }
             let progress = JSONValue.of(["progressToken": token, "progress": call.age])
@@ -301,8 +277,6 @@ package final class AssistantServer {
         }
         call.cancel = starter(call.message, call.isChanging) { [weak self] in self?.end(call, $0) }
     }
-
-    private func fail(_ call: Call, _ problem: String) { end(call, AssistantText.failure(problem)) }
 
     /// Answers a call.
     private func end(_ call: Call, _ answer: JSONValue) {
@@ -330,9 +304,4 @@ package final class AssistantServer {
         audit.record(["event": "end", "id": call.id, "outcome": outcome, "changes": counts, "seconds": call.age])
         startNext()
     }
-}
-
-extension JSONValue {
-    /// Whether it may name a request: a string or an integer.
-    fileprivate var isIdentifier: Bool { text != nil || number != nil }
 }

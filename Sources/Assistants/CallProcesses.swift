@@ -104,10 +104,8 @@ private final class CallProcess {
 
     /// The answer of a process that has given none: what it has said is data.
     private var failure: JSONValue {
-        var answer = AssistantText.failure("there is no answer: the process of the call has ended")
         let text = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
-        if !text.isEmpty { answer["data"] = .of(["error": text]) }
-        return answer
+        return AssistantText.failure("there is no answer: the process of the call has ended", output: text)
     }
 
     /// Stops the call. A host that performs it goes on; what has not begun with it ends.

@@ -22,18 +22,12 @@ enum ToolCatalog {
         return (try checked(parameters, by: method, orThrow: .parameters), method["result"])
     }
 
-    /// The tools by the client's list.
-    ///
-    /// - Parameter allowsChanges: whether `run` may keep what it changes.
-    /// - Returns: the tools.
+    /// The tools by the client's list: without the right to change items, each is one that reads.
     static func tools(allowsChanges: Bool) -> [JSONValue] {
-        tools.map { tool in
+        let reading = tools.first { $0["annotations"]?["readOnlyHint"]?.flag == true }?["annotations"]
+        return tools.map { tool in
             var tool = tool
-            let changes = allowsChanges && ["run", "undo"].contains(tool["name"]?.text)
-            tool["annotations"] = .of([
-                "readOnlyHint": !changes, "destructiveHint": changes, "idempotentHint": !changes,
-                "openWorldHint": false,
-            ])
+            if !allowsChanges { tool["annotations"] = reading }
             return tool
         }
     }
@@ -47,8 +41,8 @@ enum ToolCatalog {
     ///
     /// - Returns: the arguments.
     /// - Throws: `Denial`, which names the first wrong argument; with another code than `tool` for one that is not there.
-    static func arguments(of tool: String, _ given: JSONValue, allowsChanges: Bool) throws(Denial) -> JSONValue {
-        let arguments = try checked(given, by: find("tool", tool, in: tools, orThrow: .parameters), orThrow: .tool)
+    static func arguments(of tool: String, _ given: JSONValue?, allowsChanges: Bool) throws(Denial) -> JSONValue {
+        let arguments = try checked(given ?? .null, by: find("tool", tool, in: tools, orThrow: .parameters), orThrow: .tool)
         if isChanging(tool, arguments), !allowsChanges {
             throw Denial(
                 "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference")
@@ -100,4 +94,27 @@ enum ToolCatalog {
         default: false
         }
     }
+}
+
+/// Why something is refused. The text is the program's own.
+struct Denial: Error, CustomStringConvertible {
+    /// The errors of the protocol.
+    enum Code: Int {
+        case parse = -32700
+        case request = -32600
+        case method = -32601
+        case parameters = -32602
+        case inside = -32603
+        case busy = -32000
+        case resource = -32002
+        case version = -32022
+        /// An error of a tool, which its answer has.
+        case tool = 0
+    }
+
+    let code: Code
+    let description: String
+    var data: JSONValue?
+
+    init(_ description: String, _ code: Code = .tool) { (self.code, self.description) = (code, description) }
 }
