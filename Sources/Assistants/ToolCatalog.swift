@@ -24,10 +24,11 @@ enum ToolCatalog {
 
     /// The tools by the client's list: without the right to change items, each is one that reads.
     static func tools(allowsChanges: Bool) -> [JSONValue] {
-        let reading = tools.first { $0["annotations"]?["readOnlyHint"]?.flag == true }?["annotations"]
+        if allowsChanges { return tools }
+        let hints = tools.compactMap { $0["annotations"] }.first { $0["readOnlyHint"]?.flag == true }
         return tools.map { tool in
             var tool = tool
-            if !allowsChanges { tool["annotations"] = reading }
+            tool["annotations"] = hints
             return tool
         }
     }
@@ -42,7 +43,8 @@ enum ToolCatalog {
     /// - Returns: the arguments.
     /// - Throws: `Denial`, which names the first wrong argument; with another code than `tool` for one that is not there.
     static func arguments(of tool: String, _ given: JSONValue?, allowsChanges: Bool) throws(Denial) -> JSONValue {
-        let arguments = try checked(given ?? .null, by: find("tool", tool, in: tools, orThrow: .parameters), orThrow: .tool)
+        let declaration = try find("tool", tool, in: tools, orThrow: .parameters)
+        let arguments = try checked(given ?? .null, by: declaration, orThrow: .tool)
         if isChanging(tool, arguments), !allowsChanges {
             throw Denial(
                 "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference")

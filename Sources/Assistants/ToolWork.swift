@@ -131,19 +131,20 @@ final class ToolWork {
         globals.setMetatable(metatable)
         let script = try host.state.loadEntry(text("script"), name: "=script", environment: globals)
         var results: [LuaValue] = []
-        var difference: ItemStoreDiff?
-        try host.items.transaction(reporting: { difference = $0 }) { results = try script.call() }
-        if let difference {
-            data["changes"] = values.changes(difference)
-            let counts =
-                "\(difference.inserted.count) created, \(difference.updated.count.counted("field")) changed, "
-                + "\(difference.removed.count) removed, \(difference.moved.count) moved."
-            summary = (host.options.isReadOnly ? "A dry run, of which nothing is kept; it would make: " : "Done: ") + counts
-        }
+        try host.items.transaction(reporting: report) { results = try script.call() }
         guard !results.isEmpty else { return }
         var printer = ValuePrinter(host)
         (printer.columns, printer.rows, printer.showsTimes) = (100, 60, false)
         data["result"] = .string(values.text(printer.text(results, seconds: 0)))
+    }
+
+    /// Tells what a script changes.
+    private func report(_ difference: ItemStoreDiff) {
+        data["changes"] = values.changes(difference)
+        summary = host.options.isReadOnly ? "A dry run, of which nothing is kept; it would make: " : "Done: "
+        summary +=
+            "\(difference.inserted.count) created, \(difference.updated.count.counted("field")) changed, "
+            + "\(difference.removed.count) removed, \(difference.moved.count) moved."
     }
 
     private func undo() throws {
@@ -340,23 +341,15 @@ struct AnswerValues {
 
     mutating func value(_ value: PropertyListValue?) -> JSONValue {
         guard let value, value != .null else { return .null }
-        let count = Self.isUnicode(value) ? try? value.json().count : nil
-        guard let count, count <= Self.valueSize, left > 0 else {
+        let json = (try? value.json()) ?? []
+        // Half a surrogate pair in a text makes a message of JSON unreadable for many readers, and for this one.
+        let isJSON = (try? JSONValue(json: json)) != nil
+        guard isJSON, json.count <= Self.valueSize, left > 0 else {
             omitted += 1
-            return .of(["$omitted": count.map { $0.counted("byte") } ?? "a value that JSON lacks"])
+            return .of(["$omitted": isJSON ? json.count.counted("byte") : "a value that JSON lacks"])
         }
-        left -= count
+        left -= json.count
         return value
-    }
-
-    /// Half a surrogate pair in a text makes a message of JSON unreadable for many.
-    private static func isUnicode(_ value: PropertyListValue) -> Bool {
-        switch value {
-        case .utf16: false
-        case .array(let elements), .set(let elements): elements.allSatisfy(isUnicode)
-        case .dictionary(let entries): entries.values.allSatisfy(isUnicode)
-        default: true
-        }
     }
 
     mutating func fields(_ fields: PropertyListFields) -> JSONValue {
