@@ -259,13 +259,12 @@ package final class AssistantServer {
 
     private func start(_ call: Call) {
         call.cancel = {}
-        let isRecorded = audit.record([
-            "event": "call", "client": client, "id": call.id, "tool": call.tool, "changes": call.isChanging,
-            "arguments": call.message["arguments"],
-        ])
-        guard isRecorded else {
-            return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)"))
-        }
+        guard
+            audit.record([
+                "event": "call", "client": client, "id": call.id, "tool": call.tool, "changes": call.isChanging,
+                "arguments": call.message["arguments"],
+            ])
+        else { return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)")) }
         let (start, patience) = (call.age, Self.patience.components.seconds)
         call.timer = loop.every(1) { [unowned self] in
             guard call.age - start < Double(patience) else {

@@ -11,17 +11,12 @@ import Wording
 package final class CallProcesses {
     private let loop: EventLoop
     private let words: [String]
-    private let environment: [String: String]
-    /// Those that may have become the host.
-    private var hosts: [CallProcess] = []
+    private var running: [CallProcess] = []
 
     /// - Parameters:
     ///   - loop: the thread's loop.
     ///   - words: the program and its arguments for a call that changes nothing.
-    ///   - environment: the variables of the processes.
-    package init(_ loop: EventLoop, words: [String], environment: [String: String]) {
-        (self.loop, self.words, self.environment) = (loop, words, environment)
-    }
+    package init(_ loop: EventLoop, _ words: [String]) { (self.loop, self.words) = (loop, words) }
 
     /// Starts a call, as its server asks for it.
     package func start(
@@ -29,8 +24,8 @@ package final class CallProcesses {
     ) -> () -> Void {
         do throws(FileError) {
             let words = words + (isChanging ? ["--allow-changes"] : [])
-            let process = try CallProcess(words, environment, on: loop, call, mayStay: isChanging, completion)
-            if isChanging { hosts = hosts.filter(\.isRunning) + [process] }
+            let process = try CallProcess(words, on: loop, call, completion)
+            running = running.filter(\.isRunning) + [process]
             return process.cancel
         } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
@@ -38,36 +33,37 @@ package final class CallProcesses {
         }
     }
 
-    /// Ends the host in order: it stops what runs, and saves.
-    package func end() { for host in hosts { host.end(by: SIGHUP) } }
+    /// Ends what runs; the host in order: it stops its scripts, and saves.
+    package func end() { for process in running { process.end(by: SIGHUP) } }
 }
 
 /// A process that takes a call, a line of JSON, and writes its output and an answer.
 private final class CallProcess {
     /// The largest length of what it writes in bytes.
     private static let limit = 32 << 20
+    /// The variables that calls get: scripts would read the key of a service among others.
+    private static let variables = [
+        "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+        "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
+    ]
 
     private let child: ChildProcess
     /// The other end of its standard streams.
     private let stream: StreamDescriptor
     private let input: OutputQueue
     private let call: JSONValue
-    private let mayStay: Bool
     private var output: [UInt8] = []
     private var watch: LoopWatch?
     private var isAnswered = false
 
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - environment: its variables.
     ///   - loop: the thread's loop.
     ///   - call: its input.
-    ///   - mayStay: whether it goes on after its answer, if it likes.
-    ///   - completion: called with the answer, and once more at the end of a process that has stayed.
+    ///   - completion: called with the answer, and once more at the end of the process.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue, mayStay: Bool,
-        _ completion: @escaping (JSONValue) -> Void
+        _ words: [String], on loop: EventLoop, _ call: JSONValue, _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -76,7 +72,8 @@ private final class CallProcess {
         defer { close(ends[1]) }
         stream = StreamDescriptor(ends[0])
         input = OutputQueue(stream, on: loop)
-        (self.call, self.mayStay) = (call, mayStay)
+        self.call = call
+        let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
         do throws(FileError) {
             child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
         } catch {
@@ -92,7 +89,7 @@ private final class CallProcess {
             let answer = ToolCalls.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
             isAnswered = true
-            if isOver || !mayStay { end(by: SIGKILL) }
+            if isOver { end(by: SIGKILL) }
             completion(answer ?? failure)
             output = []
         }
@@ -108,14 +105,10 @@ private final class CallProcess {
         return AssistantText.failure("there is no answer: the process of the call has ended", output: text)
     }
 
-    /// Stops the call. A host that performs it goes on; what has not begun with it ends.
+    /// Stops the call: a host that performs it goes on, any other process ends.
     func cancel() {
         if isAnswered { return }
-        if mayStay, ToolCalls.hasBegun(call, in: output) {
-            kill(child.processIdentifier, SIGINT)
-        } else {
-            end(by: SIGKILL)
-        }
+        kill(child.processIdentifier, ToolCalls.hasBegun(call, in: output) ? SIGINT : SIGKILL)
     }
 
     /// Ends it. The loop no longer holds it.

@@ -63,7 +63,7 @@ final class ToolWork {
     private let arguments: JSONValue
     private let tool: String
     /// What the assistant is told in the program's own words, and the data.
-    private var summary = ""
+    private var summary = "The answer is below."
     private var data: PropertyListFields = [:]
     /// The result of a request for resources.
     private var result: JSONValue?
@@ -203,16 +203,15 @@ final class ToolWork {
         let page = name.prefix { $0 != "." && $0 != ":" }.lowercased()
         data["help"] = .string(values.text(help))
         if pageNames.contains(page) { data["page"] = .string(Self.address("reference", page)) }
-        summary = "The help on one name."
     }
 
     private func describeFields() throws {
         let fields = try host.items.query().describe().map { each in
-            JSONValue.of([
-                "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
-                "min": values.value(each.min), "max": values.value(each.max),
-                "examples": each.examples.map { values.value($0) },
-                "declared": host.items.declarations[each.field]?.summary,
+            values.fields([
+                "field": .string(each.field), "kind": .string(each.kind.rawValue), "count": .number(each.count),
+                "distinct": .number(each.distinct), "min": each.min ?? .null, "max": each.max ?? .null,
+                "examples": .array(each.examples),
+                "declared": (host.items.declarations[each.field]?.summary).map { .string($0) } ?? .null,
             ])
         }
         summary = "\(host.items.count.counted("item")) with \(fields.count.counted("field"))."
@@ -224,7 +223,6 @@ final class ToolWork {
         let bytes = try host.attempt(path, .read) { layer in try layer.contents(of: path, limit: 64 << 20) }.get()
         let lines = try ArchiveInspection(bytes, columns: 120).lines(at: nil)
         data["tree"] = .string(values.text(lines.pieces.map(\.text).joined(), limit: 256 << 10))
-        summary = "The tree of one file."
     }
 
     // MARK: Resources: pages of the reference, items, and their pictures
@@ -339,8 +337,7 @@ struct AnswerValues {
 
     var isFull: Bool { left <= 0 }
 
-    mutating func value(_ value: PropertyListValue?) -> JSONValue {
-        guard let value, value != .null else { return .null }
+    mutating func value(_ value: PropertyListValue) -> JSONValue {
         let json = (try? value.json()) ?? []
         // Half a surrogate pair in a text makes a message of JSON unreadable for many readers, and for this one.
         let isJSON = (try? JSONValue(json: json)) != nil

@@ -48,11 +48,10 @@ struct AssistantCommand: ParsableCommand {
         }
         let words =
             [program, "mcp", "--container", located.path, "--server", "\(getpid())"] + (noInit ? ["--no-init"] : [])
-        let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
         do throws(FileError) {
             let audit = try AuditFile(in: folder, container: located.path)
             let loop = try EventLoop()
-            let processes = CallProcesses(loop, words: words, environment: environment)
+            let processes = CallProcesses(loop, words)
             defer { processes.end() }
             let output = OutputQueue(StreamDescriptor(StandardDescriptor.output), on: loop)
             let server = AssistantServer(
@@ -62,33 +61,15 @@ struct AssistantCommand: ParsableCommand {
         } catch { throw CommandFailure.exit(error) }
     }
 
-    /// The variables that calls get: scripts would read the key of a service among others.
-    private static let variables = [
-        "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-        "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
-    ]
-
-    // MARK: Processes of calls
-
-    /// The memory limit of a script in bytes, unless a lower one is set.
-    private static let memoryLimit = 512 << 20
-    /// The limit of a script's output in bytes.
-    private static let outputLimit = 1 << 20
-
-    /// Reads the call, a line of standard input, and takes the standard streams from scripts: what is said before an answer
-    /// is the reason why there is none. The call's stream stays open as long as this process: its end tells of it.
-    private static func takeStreams() throws -> String {
-        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--server is for cubby mcp itself") }
-        do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
-        dup2(StandardDescriptor.output, StandardDescriptor.error)
-        return call
-    }
-
     /// Performs a call: on a host that keeps nothing; with `--allow-changes` on the container's, as which this process
     /// stays, or to which it passes the call on.
     private func perform(on located: ApplicationContainer, for server: Int32) throws {
+        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--server is for cubby mcp itself") }
+        // The call's stream stays open as long as this process: its end tells of it. What is said before an answer is the
+        // reason why there is none.
+        do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
         let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
-        let call = try Self.takeStreams()
+        dup2(StandardDescriptor.output, StandardDescriptor.error)
         guard allowChanges || PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
@@ -109,7 +90,8 @@ struct AssistantCommand: ParsableCommand {
             throw CommandFailure.exit(.scriptError, error.message)
         }
         host.flushOutput()
-        guard allowChanges else { return }
+        // What a script has left is not waited for.
+        guard allowChanges else { _exit(ExitStatus.done.rawValue) }
         // From now on nobody reads what is written.
         for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
         host.runUntilTerminated()
@@ -135,10 +117,10 @@ struct AssistantCommand: ParsableCommand {
         var host = try HostOptions.parse(["--container", located.path])
         (host.noInit, host.readOnly) = (noInit, !allowChanges)
         var options = try host.scriptHostOptions(nil, asks: false)
-        options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
+        options.memoryLimit = min(options.memoryLimit ?? .max, 512 << 20)
         // A call has a limit of its own, within this one; a timer that a script has left has none.
         options.timeLimit = AssistantServer.patience
-        options.outputLimit = Self.outputLimit
+        options.outputLimit = 1 << 20
         if allowChanges { return options }
         options.handlesSignals = false
         options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
