@@ -2,6 +2,7 @@ package import Application
 import Files
 import Glibc
 package import PropertyList
+import REPL
 import Wording
 
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
@@ -49,7 +50,7 @@ private final class CallProcess {
 
     private let child: ChildProcess
     /// The other end of its standard streams.
-    private let stream: StreamDescriptor
+    private let socket: AttachSocket
     private let input: OutputQueue
     private let call: JSONValue
     private var output: [UInt8] = []
@@ -70,19 +71,14 @@ private final class CallProcess {
             throw FileError(.open, "a pair of sockets", code: errno)
         }
         defer { close(ends[1]) }
-        stream = StreamDescriptor(ends[0])
-        input = OutputQueue(stream, on: loop)
+        socket = AttachSocket(ends[0])
+        input = OutputQueue(StreamDescriptor(ends[0]), on: loop)
         self.call = call
         let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
-        do throws(FileError) {
-            child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
-        } catch {
-            close(ends[0])
-            throw error
-        }
+        child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
         input.send(((try? call.json()) ?? []) + [0x0A])
         watch = loop.watch(ends[0]) { [self] _ in
-            let piece = stream.read()
+            let piece = input.stream.read()
             output += piece
             let isOver = piece.isEmpty || output.count > Self.limit
             guard isOver || output.last == 0x0A else { return }
@@ -94,8 +90,6 @@ private final class CallProcess {
             output = []
         }
     }
-
-    deinit { close(stream.descriptor) }
 
     var isRunning: Bool { watch != nil }
 

@@ -64,7 +64,7 @@ final class ToolWork {
     private let tool: String
     /// What the assistant is told in the program's own words, and the data.
     private var summary = "The answer is below."
-    private var data: PropertyListFields = [:]
+    private var data = JSONValue.object([:])
     /// The result of a request for resources.
     private var result: JSONValue?
     private var values = AnswerValues()
@@ -102,7 +102,7 @@ final class ToolWork {
         }
         if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }
         return .of([
-            "summary": summary, "data": JSONValue.fields(data), "result": result, "isError": isError,
+            "summary": summary, "data": data, "result": result, "isError": isError,
             "isInvalid": isInvalid ? true : nil,
         ])
     }
@@ -155,7 +155,7 @@ final class ToolWork {
         let counts = JSONValue.of([
             "created": tally.created, "changed": tally.changed, "removed": tally.removed, "moved": tally.moved,
         ])
-        data["changes"] = .of(["counts": counts])
+        data = .of(["changes": JSONValue.of(["counts": counts])])
     }
 
     // MARK: Tools that only read
@@ -169,7 +169,7 @@ final class ToolWork {
             items.append(values.fields(try item.allFields.values))
         }
         summary = "\(count.counted("item")) selected, \(items.count.grouped) given."
-        data = ["count": .number(count), "items": .array(items)]
+        data = .of(["count": count, "items": items])
     }
 
     private func sql() throws {
@@ -188,9 +188,8 @@ final class ToolWork {
             }
         }
         summary = "\(rows.count.counted("row"))\(hasMore ? ", and there are more: LIMIT and OFFSET give them" : "")."
-        let columns = statement.columns.map { JSONValue.string($0.name) }
-        data = ["columns": .array(columns), "rows": .array(rows), "more": .boolean(hasMore)]
-        if !statement.remarks.isEmpty { data["remarks"] = statement.remarks.jsonValue }
+        let remarks = statement.remarks.isEmpty ? nil : statement.remarks
+        data = .of(["columns": statement.columns.map(\.name), "rows": rows, "more": hasMore, "remarks": remarks])
     }
 
     private func describe() throws {
@@ -215,7 +214,7 @@ final class ToolWork {
             ])
         }
         summary = "\(host.items.count.counted("item")) with \(fields.count.counted("field"))."
-        data = ["fields": .array(fields), "count": .number(host.items.count)]
+        data = .of(["fields": fields, "count": host.items.count])
     }
 
     private func inspect() throws {
