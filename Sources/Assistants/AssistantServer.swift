@@ -34,15 +34,12 @@ package final class AssistantServer {
         let id: JSONValue
         /// The tool and its arguments.
         let message: JSONValue
-        let progressToken: JSONValue?
         let arrival = MonotonicTime.now()
         /// Stops it; nil while it waits.
         var cancel: (() -> Void)?
         var timer: LoopTimer?
 
-        init(_ id: JSONValue, _ message: JSONValue, progressToken: JSONValue?) {
-            (self.id, self.message, self.progressToken) = (id, message, progressToken)
-        }
+        init(_ id: JSONValue, _ message: JSONValue) { (self.id, self.message) = (id, message) }
 
         var tool: String { message["tool"]?.text ?? "" }
         var isChanging: Bool { ToolCatalog.isChanging(tool, message["arguments"]) }
@@ -129,9 +126,7 @@ package final class AssistantServer {
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {
-        let error = JSONValue.of([
-            "code": denial.code.rawValue, "message": denial.description, "data": denial.data,
-        ])
+        let error = JSONValue.of(["code": denial.code.rawValue, "message": denial.description, "data": denial.data])
         write(["id": id, "error": error])
     }
 
@@ -175,7 +170,7 @@ package final class AssistantServer {
             (id, tool) = (given, parameters["name"])
             guard parameters.fields != nil else { throw Denial("params is an object", .parameters) }
             try admit(method, parameters)
-            if let result = try perform(id, method, parameters) { answer(id, result) }
+            try perform(id, method, parameters)
         } catch {
             guard error.code == .tool else { return deny(id, error) }
             audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
@@ -198,10 +193,9 @@ package final class AssistantServer {
                 throw Denial("this client has begun with initialize already: \(Self.handshake)", .request)
             }
         } else if isGreeting ? version != nil : claimed?.text.map({ $0 != Self.stateless }) == true {
-            var denial = Denial("this version of the protocol is not served", .version)
-            let requested = isGreeting ? parameters["protocolVersion"] : claimed
-            denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
-            throw denial
+            let requested = (isGreeting ? parameters["protocolVersion"] : claimed) ?? .string("")
+            let versions = JSONValue.of(["supported": [Self.stateless], "requested": requested])
+            throw Denial("this version of the protocol is not served", .version, data: versions)
         } else if claimed != nil {
             _ = try ToolCatalog.method("_meta", in: "_meta", meta ?? .null)
             version = Self.stateless
@@ -216,12 +210,10 @@ package final class AssistantServer {
 
     // MARK: Methods
 
-    private static let information = JSONValue.of([
-        "name": "cubby", "title": "Cubby", "version": CubbyVersion.string,
-    ])
+    private static let information = JSONValue.of(["name": "cubby", "title": "Cubby", "version": CubbyVersion.string])
 
-    /// - Returns: the result; nil if it follows later.
-    private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
+    /// Answers a request now, or adds a call, whose answer follows.
+    private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) {
         var (given, result) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
         var tool = method
         switch method {
@@ -234,14 +226,14 @@ package final class AssistantServer {
             given = try ToolCatalog.arguments(of: tool, given["arguments"], allowsChanges: allowsChanges)
         default: break
         }
-        if result != nil { return result }
+        if let result { return answer(id, result) }
         guard calls.count < Self.runningLimit + Self.waitingLimit else {
             throw Denial("\(calls.count) calls are under way: wait for their answers", .busy)
         }
-        let message = JSONValue.of(["tool": tool, "arguments": given, "mark": AccessKey.random().text])
-        calls.append(Call(id, message, progressToken: parameters["_meta"]?["progressToken"]))
+        let token = parameters["_meta"]?["progressToken"]
+        let mark = AccessKey.random().text
+        calls.append(Call(id, .of(["tool": tool, "arguments": given, "mark": mark, "progressToken": token])))
         startNext()
-        return nil
     }
 
     // MARK: Calls
@@ -270,7 +262,7 @@ package final class AssistantServer {
             guard call.age - start < Double(patience) else {
                 return end(call, AssistantText.failure("there was no answer in \(patience) s: the call is stopped"))
             }
-            guard let token = call.progressToken else { return }
+            guard let token = call.message["progressToken"] else { return }
             let progress = JSONValue.of(["progressToken": token, "progress": call.age])
             write(["method": "notifications/progress", "params": progress])
         }
@@ -284,8 +276,8 @@ package final class AssistantServer {
         if let result = isTool ? AssistantText.result(answer) : answer["result"] {
             self.answer(call.id, result)
         } else {
-            let isRead = version == Self.handshake && call.tool == "resources/read"
-            let code: Denial.Code = answer["isInvalid"] == nil ? .inside : isRead ? .resource : .parameters
+            var code = answer["code"]?.number.flatMap(Denial.Code.init) ?? .inside
+            if code == .resource, version == Self.stateless { code = .parameters }
             let text = (answer["data"]?["error"] ?? answer["summary"])?.text
             deny(call.id, Denial(text ?? "the call failed, and does not say why", code))
         }

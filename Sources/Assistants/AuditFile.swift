@@ -25,8 +25,7 @@ package final class AuditFile {
 
     /// Opens the file anew for each line, so that it can be moved away at any time.
     private func open() throws(FileError) -> Int32 {
-        try PrivateFile.open(
-            path, O_WRONLY | O_APPEND | O_CREAT, orSay: "it is not a file that only you can read")
+        try PrivateFile.open(path, O_WRONLY | O_APPEND | O_CREAT, orSay: "it is not a file that only you can read")
     }
 
     /// Appends a line.

@@ -20,9 +20,7 @@ package final class CallProcesses {
     package init(_ loop: EventLoop, _ words: [String]) { (self.loop, self.words) = (loop, words) }
 
     /// Starts a call, as its server asks for it.
-    package func start(
-        _ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void
-    ) -> () -> Void {
+    package func start(_ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void) -> () -> Void {
         do throws(FileError) {
             let words = words + (isChanging ? ["--allow-changes"] : [])
             let process = try CallProcess(words, on: loop, call, completion)

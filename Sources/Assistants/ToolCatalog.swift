@@ -116,7 +116,9 @@ struct Denial: Error, CustomStringConvertible {
 
     let code: Code
     let description: String
-    var data: JSONValue?
+    let data: JSONValue?
 
-    init(_ description: String, _ code: Code = .tool) { (self.code, self.description) = (code, description) }
+    init(_ description: String, _ code: Code = .tool, data: JSONValue? = nil) {
+        (self.description, self.code, self.data) = (description, code, data)
+    }
 }

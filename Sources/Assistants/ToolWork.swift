@@ -84,31 +84,27 @@ final class ToolWork {
             try run()
             return call.returnsNothing()
         }
-        var (isError, isInvalid) = (false, false)
+        var answer = JSONValue.of(["isError": false])
         // What remains is not a part of its time.
         if case .failure(let error) = host.run(work, seconds: arguments["time_limit"]?.double ?? 30) {
-            isError = true
+            answer["isError"] = .boolean(true)
             if let denial = error.underlying as? Denial {
-                (summary, isInvalid) = (denial.description, denial.code == .resource)
+                (summary, answer["code"]) = (denial.description, .number(denial.code.rawValue))
             } else {
-                data["error"] = .string(
-                    values.text(ErrorText.describe(error, sources: host.sources, traceback: false)))
+                data["error"] = .string(values.text(ErrorText.describe(error, sources: host.sources, traceback: false)))
                 // The values are shown after the changes are committed.
-                summary =
-                    data["changes"] == nil
-                    ? "\(tool) failed and has changed no item; the error is below."
-                    : summary + " Its values cannot be shown; the error is below."
+                let failure = "\(tool) failed and has changed no item"
+                summary = data["changes"] == nil ? failure : summary + " Its values cannot be shown"
+                summary += "; the error is below."
             }
         }
         if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }
-        return .of([
-            "summary": summary, "data": data, "result": result, "isError": isError,
-            "isInvalid": isInvalid ? true : nil,
-        ])
+        (answer["summary"], answer["data"], answer["result"]) = (.string(summary), data, result)
+        return answer
     }
 
     private func run() throws {
-        guard !host.items.isInTransaction else { throw Denial("another call is under way here: call again") }
+        guard !host.items.isInTransaction else { throw Denial("another call is under way here: call again", .busy) }
         switch tool {
         case "run": try runScript()
         case "undo": try undo()
@@ -240,7 +236,7 @@ final class ToolWork {
         let pages = pageNames
         let count = pages.count + host.items.count
         guard let start = text("cursor").isEmpty ? 0 : Int(text("cursor")), (0...count).contains(start) else {
-            throw Denial("the cursor is not one of this list", .resource)
+            throw Denial("the cursor is not one of this list", .parameters)
         }
         let end = min(start + Self.pageSize, count)
         var resources: [JSONValue] = []

@@ -101,9 +101,8 @@ struct AssistantCommand: ParsableCommand {
     private func pass(_ call: String, to located: ApplicationContainer, for server: Int32) throws {
         try hangUp(with: server)
         let patience = AssistantServer.patience.components.seconds
-        try AttachCommand.parse([
-            "--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call),
-        ]).run()
+        let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call)]
+        try AttachCommand.parse(words).run()
     }
 
     /// Hangs this process up when the server ends, as the end of a terminal does.
