@@ -34,10 +34,8 @@ package final class AuditFile {
     @discardableResult
     func record(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) -> Bool {
         var line = JSONValue.of(fields)
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        line["time"] = .string(LocalTime.isoText(moment))
-        (line["process"], line["container"]) = (.number(Int(getpid())), .string(container))
+        (line["time"], line["process"]) = (.date(.now()), .number(Int(getpid())))
+        line["container"] = .string(container)
         guard let bytes = try? line.json() + [0x0A], let descriptor = try? open() else { return false }
         defer { close(descriptor) }
         return cubby_write(descriptor, bytes, bytes.count) == bytes.count
