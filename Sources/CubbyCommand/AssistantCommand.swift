@@ -78,7 +78,11 @@ struct AssistantCommand: ParsableCommand {
         do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode
             where allowChanges && status.rawValue == ExitStatus.containerInUse.rawValue
         {
-            return try pass(call, to: located, for: server)
+            // The host of the container takes the call as an entry.
+            try hangUp(with: server)
+            let patience = AssistantServer.patience.components.seconds
+            let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call)]
+            return try AttachCommand.parse(words).run()
         }
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
@@ -95,14 +99,6 @@ struct AssistantCommand: ParsableCommand {
         // From now on nobody reads what is written.
         for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
         host.runUntilTerminated()
-    }
-
-    /// Passes a call to the host of the container as an entry.
-    private func pass(_ call: String, to located: ApplicationContainer, for server: Int32) throws {
-        try hangUp(with: server)
-        let patience = AssistantServer.patience.components.seconds
-        let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call)]
-        try AttachCommand.parse(words).run()
     }
 
     /// Hangs this process up when the server ends, as the end of a terminal does.
