@@ -1,7 +1,6 @@
 package import Application
 package import PropertyList
 import Scripting
-import Wording
 
 /// A server of the Model Context Protocol for one client: its messages come in as bytes, and lines of JSON go out.
 ///
@@ -134,12 +133,10 @@ package final class AssistantServer {
     private func answer(_ id: JSONValue, _ result: JSONValue) {
         var result = result
         if version == Self.stateless {
-            // What a tool gives is not cached.
-            let isCached = result["content"] == nil
             result["resultType"] = .string("complete")
             result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
-            result["ttlMs"] = isCached ? .number(0) : nil
-            result["cacheScope"] = isCached ? .string("private") : nil
+            // What a tool gives is not cached.
+            if result["content"] == nil { (result["ttlMs"], result["cacheScope"]) = (.number(0), .string("private")) }
         }
         write(["id": id, "result": result])
     }

@@ -3,7 +3,6 @@ import Files
 import Glibc
 package import PropertyList
 import REPL
-import Wording
 
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
 ///

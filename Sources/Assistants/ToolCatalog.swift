@@ -1,5 +1,4 @@
 import PropertyList
-import Wording
 
 /// The methods of the protocol, and the tools as clients see them: what they take, and what is the same in each answer.
 enum ToolCatalog {

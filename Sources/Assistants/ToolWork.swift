@@ -9,7 +9,6 @@ import PredicateFormat
 import PropertyList
 import REPL
 package import Scripting
-import Wording
 
 /// Calls of tools as code of a host: its task has the limits, its output is before the answer.
 ///
