@@ -79,10 +79,13 @@ private final class CallProcess {
             output += piece
             let isOver = piece.isEmpty || output.count > Self.limit
             guard isOver || output.last == 0x0A else { return }
-            let answer = ToolCalls.answer(to: call, in: output)
+            let answer = ToolWork.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
             isAnswered = true
             if isOver { end(by: SIGKILL) }
+            // What a process has said that has given none is data.
+            let said = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
+            let failure = AssistantText.failure("there is no answer: the process of the call has ended", output: said)
             completion(answer ?? failure)
             output = []
         }
@@ -90,16 +93,9 @@ private final class CallProcess {
 
     var isRunning: Bool { watch != nil }
 
-    /// The answer of a process that has given none: what it has said is data.
-    private var failure: JSONValue {
-        let text = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
-        return AssistantText.failure("there is no answer: the process of the call has ended", output: text)
-    }
-
     /// Stops the call: a host that performs it goes on, any other process ends.
     func cancel() {
-        if isAnswered { return }
-        kill(child.processIdentifier, ToolCalls.hasBegun(call, in: output) ? SIGINT : SIGKILL)
+        if !isAnswered { kill(child.processIdentifier, ToolWork.hasBegun(call, in: output) ? SIGINT : SIGKILL) }
     }
 
     /// Ends it. The loop no longer holds it.

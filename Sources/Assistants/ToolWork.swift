@@ -10,10 +10,10 @@ import PropertyList
 import REPL
 package import Scripting
 
-/// Calls of tools as code of a host: its task has the limits, its output is before the answer.
+/// The work of a call as code of a host: its task has the limits, its output is before the answer.
 ///
 /// What a script prints may imitate an answer. So each call has a random mark, before its output and before its answer.
-package enum ToolCalls {
+package final class ToolWork {
     /// The global of a host that takes calls from other processes.
     private static let name = "assistantCall"
 
@@ -54,10 +54,9 @@ package enum ToolCalls {
         if !output.isEmpty { answer["data"]?["output"] = .string(AnswerValues.cut(output)) }
         return answer
     }
-}
 
-/// The work of one call.
-final class ToolWork {
+    // MARK: One call
+
     private unowned let host: ScriptHost
     private let arguments: JSONValue
     private let tool: String
@@ -68,9 +67,8 @@ final class ToolWork {
     private var result: JSONValue?
     private var values = AnswerValues()
 
-    init(_ host: ScriptHost, _ call: JSONValue) {
-        (self.host, tool) = (host, call["tool"]?.text ?? "")
-        arguments = call["arguments"] ?? .object([:])
+    private init(_ host: ScriptHost, _ call: JSONValue) {
+        (self.host, tool, arguments) = (host, call["tool"]?.text ?? "", call["arguments"] ?? .object([:]))
     }
 
     private func text(_ name: String) -> String { arguments[name]?.text ?? "" }
@@ -78,7 +76,7 @@ final class ToolWork {
     /// Does the work.
     ///
     /// - Returns: the answer, also of work that fails.
-    func perform() -> JSONValue {
+    private func perform() -> JSONValue {
         let work = host.state.makeFunction(LuaFunctionDeclaration("tool", [])) { [self] call in
             try run()
             return call.returnsNothing()
@@ -121,9 +119,8 @@ final class ToolWork {
     private func runScript() throws {
         host.sources.remember(text("script"), as: "script")
         // The globals that it sets are its own, and gone with it.
-        let (globals, metatable) = (host.state.makeTable(), host.state.makeTable())
-        metatable["__index"] = .table(host.state.globals)
-        globals.setMetatable(metatable)
+        let globals = host.state.makeTable()
+        globals.setMetatable(host.state.makeTable(["__index": host.state.globals]))
         let script = try host.state.loadEntry(text("script"), name: "=script", environment: globals)
         var results: [LuaValue] = []
         try host.items.transaction(reporting: report) { results = try script.call() }

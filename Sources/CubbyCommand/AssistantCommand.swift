@@ -81,12 +81,12 @@ struct AssistantCommand: ParsableCommand {
             // The host of the container takes the call as an entry.
             try hangUp(with: server)
             let patience = AssistantServer.patience.components.seconds
-            let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call)]
+            let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolWork.entry(for: call)]
             return try AttachCommand.parse(words).run()
         }
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
-        let function = ToolCalls.function(on: host)
+        let function = ToolWork.function(on: host)
         // Before the launch: a script that never waits ends with the client, too.
         try hangUp(with: server)
         host.launch()

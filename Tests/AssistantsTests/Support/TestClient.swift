@@ -120,8 +120,8 @@ final class HostCalls {
         let output = CapturedOutput()
         host.frontEnd = output
         let json = LuaValue.string(LuaString(try call.json()))
-        _ = try host.run(ToolCalls.function(on: host), [json]).get()
-        guard let answer = ToolCalls.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
+        _ = try host.run(ToolWork.function(on: host), [json]).get()
+        guard let answer = ToolWork.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
         return answer
     }
 
