@@ -159,7 +159,10 @@ package final class AssistantServer {
                 throw Denial("a message has a method", .request)
             }
             let parameters = message["params"] ?? .object([:])
-            guard let given = fields["id"] else { return notified(method, parameters) }
+            guard let given = fields["id"] else {
+                let cancelled = method == "notifications/cancelled" ? parameters["requestId"] : nil
+                return calls.filter { $0.id == cancelled }.forEach { finish($0, "cancelled") }
+            }
             guard given.number != nil || given.text.map({ $0.utf8.count <= Self.longestName }) == true else {
                 throw Denial("an id is an integer, or a string of at most \(Self.longestName) bytes", .request)
             }
@@ -173,11 +176,6 @@ package final class AssistantServer {
             audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
             answer(id, AssistantText.result(AssistantText.failure(error.description)))
         }
-    }
-
-    private func notified(_ method: String, _ parameters: JSONValue) {
-        guard method == "notifications/cancelled", let id = parameters["requestId"] else { return }
-        if let call = calls.first(where: { $0.id == id }) { finish(call, "cancelled") }
     }
 
     /// Decides the revision by the first request, and keeps the client to it.

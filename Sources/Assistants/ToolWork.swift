@@ -2,7 +2,6 @@ import Application
 import Files
 import Images
 import Items
-import KeyedArchive
 import LineEditor
 package import Lua
 import PredicateFormat
