@@ -23,6 +23,8 @@ package final class ToolWork {
         let function = host.state.makeFunction(declaration) { [unowned host] call in
             let message = try JSONValue(json: try call.bytes(0))
             host.write(mark(of: message))
+            // A call that is cancelled has begun by its mark.
+            host.flushOutput()
             let answer = ToolWork(host, message).perform()
             host.write(mark(of: message) + ((try? answer.json()) ?? []) + [0x0A])
             return call.returnsNothing()

@@ -97,7 +97,7 @@ struct ToolTests {
     func archive() throws {
         let result = try run("items:createItem{} return #fs.read(items.archivePath), items.hasChanges")
         let size = try files()["Documents/items.archive"]?.count
-        #expect(result.data["result"]?.text == "\(size ?? 0)\ttrue\n", "\(result)")
+        #expect(result.data["result"]?.text == "\(size ?? 0)\ntrue\n", "\(result)")
     }
 
     @Test("timers, handlers and globals of a dry run are gone with it")
