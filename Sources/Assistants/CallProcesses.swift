@@ -49,10 +49,10 @@ private final class CallProcess {
     /// The other end of its standard streams.
     private let socket: AttachSocket
     private let input: OutputQueue
-    private let call: JSONValue
+    /// Its call; nil when it has answered.
+    private var call: JSONValue?
     private var output: [UInt8] = []
     private var watch: LoopWatch?
-    private var isAnswered = false
 
     /// - Parameters:
     ///   - words: the program and its arguments.
@@ -81,7 +81,7 @@ private final class CallProcess {
             guard isOver || output.last == 0x0A else { return }
             let answer = ToolWork.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
-            isAnswered = true
+            self.call = nil
             if isOver { end(by: SIGKILL) }
             // What a process has said that has given none is data.
             let said = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
@@ -95,7 +95,7 @@ private final class CallProcess {
 
     /// Stops the call: a host that performs it goes on, any other process ends.
     func cancel() {
-        if !isAnswered { kill(child.processIdentifier, ToolWork.hasBegun(call, in: output) ? SIGINT : SIGKILL) }
+        if let call { kill(child.processIdentifier, ToolWork.hasBegun(call, in: output) ? SIGINT : SIGKILL) }
     }
 
     /// Ends it. The loop no longer holds it.
