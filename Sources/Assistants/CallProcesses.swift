@@ -48,7 +48,6 @@ private final class CallProcess {
     private let child: ChildProcess
     /// The other end of its standard streams.
     private let socket: AttachSocket
-    private let input: OutputQueue
     /// Its call; nil when it has answered.
     private var call: JSONValue?
     private var output: [UInt8] = []
@@ -69,12 +68,12 @@ private final class CallProcess {
         }
         defer { close(ends[1]) }
         socket = AttachSocket(ends[0])
-        input = OutputQueue(StreamDescriptor(ends[0]), on: loop)
+        let input = OutputQueue(StreamDescriptor(ends[0]), on: loop)
         self.call = call
         let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
         child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
         input.send(((try? call.json()) ?? []) + [0x0A])
-        watch = loop.watch(ends[0]) { [self] _ in
+        watch = loop.watch(ends[0]) { [self, input] _ in
             let piece = input.stream.read()
             output += piece
             let isOver = piece.isEmpty || output.count > Self.limit

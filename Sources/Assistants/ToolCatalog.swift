@@ -70,8 +70,8 @@ enum ToolCatalog {
         let properties = schema?["properties"]?.fields ?? [:]
         let unknown = (given.fields ?? [:]).keys.sorted().first { properties[$0] == nil }
         if let unknown, schema?["additionalProperties"] != nil {
-            let name = quoted(unknown, properties.keys.sorted())
-            throw Denial("\(declaration["name"]?.text ?? "") has no argument \(name)", code)
+            let tool = declaration["name"]?.text ?? ""
+            throw Denial("\(tool) has no argument \(quoted(unknown, properties.keys.sorted()))", code)
         }
         var arguments: PropertyListFields = [:]
         for (name, property) in properties.sortedByName {

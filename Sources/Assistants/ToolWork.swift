@@ -108,7 +108,7 @@ package final class ToolWork {
         case "undo": try undo()
         case "query": try query()
         case "sql": try sql()
-        case "describe": try describe()
+        case "describe": try text("name").isEmpty ? describeFields() : describe(text("name"))
         case "inspect": try inspect()
         case "resources/list": try listResources()
         default: try readResource()
@@ -185,9 +185,7 @@ package final class ToolWork {
         data = .of(["columns": statement.columns.map(\.name), "rows": rows, "more": hasMore, "remarks": remarks])
     }
 
-    private func describe() throws {
-        let name = text("name")
-        guard !name.isEmpty else { return try describeFields() }
+    private func describe(_ name: String) throws {
         guard let help = host.helpText(on: name) else {
             let hint = NearestNames.hint(for: name, among: host.helpIndex.map { String($0.name.prefix { $0 != "(" }) })
             throw Denial("there is no help on '\(VisibleText.line(name.shortened(to: 100)))'\(hint)")
@@ -267,8 +265,7 @@ package final class ToolWork {
             contents = .of(["uri": uri, "mimeType": "text/markdown", "text": page.text])
         case ("item", let item?):
             let json = AssistantText.escaped(try values.fields(try item.allFields.values).json())
-            let mark = AssistantText.dataMark
-            contents = .of(["uri": uri, "mimeType": "application/json", "text": json, "_meta": mark])
+            contents = .of(["uri": uri, "mimeType": "application/json", "text": json, "_meta": AssistantText.dataMark])
         case ("picture", _?):
             guard let file = host.images.pictureFiles(forKey: key).first else { throw missing }
             let bytes = try host.files.contents(of: file.path, limit: Self.pictureSize)
