@@ -18,14 +18,10 @@ package final class AssistantServer {
     private static let stateless = "2026-07-28"
     /// The largest length of a line in bytes.
     private static let lineLimit = 4 << 20
-    /// The number of calls that run at a time.
-    private static let runningLimit = 4
-    /// The number of calls that wait.
-    private static let waitingLimit = 64
+    /// The numbers of calls that run at a time, and that wait.
+    private static let limits = (running: 4, waiting: 64)
     /// The bytes of the longest id and of the longest name of a client: both are in the record of each call.
     private static let longestName = 200
-    /// The number of bytes that a client may leave unread: one beyond it is gone.
-    private static let unreadLimit = 64 << 20
     /// Seconds after which a call is stopped, whatever its own limit is.
     package static let patience = Duration.seconds(120)
 
@@ -50,7 +46,8 @@ package final class AssistantServer {
     private let audit: AuditFile
     private let allowsChanges: Bool
     private let starter: Starter
-    private let send: ([UInt8]) -> Void
+    /// Takes bytes for the client.
+    var send: ([UInt8]) -> Void = { _ in }
     /// The line that is not complete. One that is too long is cut: its memory is bounded.
     private var line: [UInt8] = []
     private var version: String?
@@ -62,22 +59,18 @@ package final class AssistantServer {
     ///   - audit: has a line for the beginning and the end of each call.
     ///   - allowsChanges: whether `run` may keep what it changes.
     ///   - starter: starts the calls.
-    ///   - send: takes bytes for the client.
-    package init(
-        _ loop: EventLoop, audit: AuditFile, allowsChanges: Bool, starter: @escaping Starter,
-        send: @escaping ([UInt8]) -> Void
-    ) {
-        (self.loop, self.audit, self.allowsChanges) = (loop, audit, allowsChanges)
-        (self.starter, self.send) = (starter, send)
+    package init(_ loop: EventLoop, audit: AuditFile, allowsChanges: Bool, starter: @escaping Starter) {
+        (self.loop, self.audit, self.allowsChanges, self.starter) = (loop, audit, allowsChanges, starter)
     }
 
     /// Serves the client of two streams until it has left. One that only ends its requests still gets their answers.
     ///
     /// - Parameters:
     ///   - input: has its requests.
-    ///   - output: has what `send` was given.
+    ///   - output: takes the answers.
     package func serve(_ input: StreamDescriptor, _ output: OutputQueue) {
         var hasLeft = false
+        send = { output.send($0) }
         var requests: LoopWatch?
         requests = loop.watch(input.descriptor) { [unowned self] _ in
             let bytes = input.read()
@@ -85,8 +78,9 @@ package final class AssistantServer {
         }
         // An event that a stream never has: only its end is reported.
         loop.watch(output.stream.descriptor, for: .priority) { _ in hasLeft = true }
+        // A client that leaves too much unread is gone.
         loop.run(until: {
-            hasLeft || output.isBroken || output.count > Self.unreadLimit
+            hasLeft || output.isBroken || output.count > 64 << 20
                 || requests?.isCancelled == true && isIdle && output.isEmpty
         })
         end()
@@ -222,7 +216,7 @@ package final class AssistantServer {
         default: break
         }
         if let result { return answer(id, result) }
-        guard calls.count < Self.runningLimit + Self.waitingLimit else {
+        guard calls.count < Self.limits.running + Self.limits.waiting else {
             throw Denial("\(calls.count) calls are under way: wait for their answers", .busy)
         }
         let token = parameters["_meta"]?["progressToken"]
@@ -239,7 +233,7 @@ package final class AssistantServer {
             // Changes follow one another: each is a transaction of the one host.
             let isChanging = running.contains { $0.isChanging }
             let next = calls.first { $0.cancel == nil && !($0.isChanging && isChanging) }
-            guard running.count < Self.runningLimit, let next else { return }
+            guard running.count < Self.limits.running, let next else { return }
             start(next)
         }
     }
@@ -267,8 +261,7 @@ package final class AssistantServer {
     /// Answers a call.
     private func end(_ call: Call, _ answer: JSONValue) {
         guard calls.contains(where: { $0 === call }) else { return }
-        let isTool = !call.tool.hasPrefix("resources/")
-        if let result = isTool ? AssistantText.result(answer) : answer["result"] {
+        if let result = call.tool.hasPrefix("resources/") ? answer["result"] : AssistantText.result(answer) {
             self.answer(call.id, result)
         } else {
             var code = answer["code"]?.number.flatMap(Denial.Code.init) ?? .inside

@@ -34,8 +34,7 @@ package final class AuditFile {
     @discardableResult
     func record(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) -> Bool {
         var line = JSONValue.of(fields)
-        (line["time"], line["process"]) = (.date(.now()), .number(Int(getpid())))
-        line["container"] = .string(container)
+        (line["time"], line["process"], line["container"]) = (.date(.now()), .number(Int(getpid())), .string(container))
         guard let bytes = try? line.json() + [0x0A], let descriptor = try? open() else { return false }
         defer { close(descriptor) }
         return cubby_write(descriptor, bytes, bytes.count) == bytes.count

@@ -23,7 +23,7 @@ package final class CallProcesses {
         do throws(FileError) {
             let words = words + (isChanging ? ["--allow-changes"] : [])
             let process = try CallProcess(words, on: loop, call, completion)
-            running = running.filter(\.isRunning) + [process]
+            running = running.filter { $0.watch != nil } + [process]
             return process.cancel
         } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
@@ -37,8 +37,6 @@ package final class CallProcesses {
 
 /// A process that takes a call, a line of JSON, and writes its output and an answer.
 private final class CallProcess {
-    /// The largest length of what it writes in bytes.
-    private static let limit = 32 << 20
     /// The variables that calls get: scripts would read the key of a service among others.
     private static let variables = [
         "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
@@ -51,7 +49,8 @@ private final class CallProcess {
     /// Its call; nil when it has answered.
     private var call: JSONValue?
     private var output: [UInt8] = []
-    private var watch: LoopWatch?
+    /// Nil when it has ended.
+    private(set) var watch: LoopWatch?
 
     /// - Parameters:
     ///   - words: the program and its arguments.
@@ -76,7 +75,8 @@ private final class CallProcess {
         watch = loop.watch(ends[0]) { [self, input] _ in
             let piece = input.stream.read()
             output += piece
-            let isOver = piece.isEmpty || output.count > Self.limit
+            // A program of a script may write any number of bytes.
+            let isOver = piece.isEmpty || output.count > 32 << 20
             guard isOver || output.last == 0x0A else { return }
             let answer = ToolWork.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
@@ -89,8 +89,6 @@ private final class CallProcess {
             output = []
         }
     }
-
-    var isRunning: Bool { watch != nil }
 
     /// Stops the call: a host that performs it goes on, any other process ends.
     func cancel() {

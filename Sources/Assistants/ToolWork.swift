@@ -217,11 +217,6 @@ package final class ToolWork {
 
     // MARK: Resources: pages of the reference, items, and their pictures
 
-    /// The number of pages and items of an answer. A cursor is the place of the next one.
-    private static let pageSize = 100
-    /// The largest size of a picture in bytes.
-    private static let pictureSize = 8 << 20
-
     private static func address(_ kind: String, _ name: String) -> String { "cubby://\(kind)/\(name.percentEncoded)" }
 
     /// The names of the reference's pages.
@@ -233,7 +228,8 @@ package final class ToolWork {
         guard let start = text("cursor").isEmpty ? 0 : Int(text("cursor")), (0...count).contains(start) else {
             throw Denial("the cursor is not one of this list", .parameters)
         }
-        let end = min(start + Self.pageSize, count)
+        // A cursor is the place of the next one.
+        let end = min(start + 100, count)
         var resources: [JSONValue] = []
         func add(_ kind: String, _ key: String, _ name: String, _ description: String, _ type: String?) {
             let uri = Self.address(kind, key)
@@ -268,7 +264,7 @@ package final class ToolWork {
             contents = .of(["uri": uri, "mimeType": "application/json", "text": json, "_meta": AssistantText.dataMark])
         case ("picture", _?):
             guard let file = host.images.pictureFiles(forKey: key).first else { throw missing }
-            let bytes = try host.files.contents(of: file.path, limit: Self.pictureSize)
+            let bytes = try host.files.contents(of: file.path, limit: 8 << 20)
             let type = ImageFormat(firstBytes: bytes).map { "image/\($0.rawValue)" } ?? "application/octet-stream"
             contents = .of(["uri": uri, "mimeType": type, "blob": JSONValue.data(bytes)])
         default: throw missing
@@ -316,9 +312,6 @@ enum AssistantText {
 /// Values for an answer, within its size: what is beyond it, and what JSON lacks, is replaced by `{"$omitted": …}`, and
 /// counted.
 struct AnswerValues {
-    /// The largest size of one value in bytes.
-    private static let valueSize = 16 << 10
-
     /// The bytes that all values may still have.
     private var left = 512 << 10
     /// The number of values that were replaced.
@@ -326,11 +319,12 @@ struct AnswerValues {
 
     var isFull: Bool { left <= 0 }
 
+    /// A value of at most 16 KB, as long as the answer is not full.
     mutating func value(_ value: PropertyListValue) -> JSONValue {
         let json = (try? value.json()) ?? []
         // Half a surrogate pair in a text makes a message of JSON unreadable for many readers, and for this one.
         let isJSON = (try? JSONValue(json: json)) != nil
-        guard isJSON, json.count <= Self.valueSize, left > 0 else {
+        guard isJSON, json.count <= 16 << 10, left > 0 else {
             omitted += 1
             return .of(["$omitted": isJSON ? json.count.counted("byte") : "a value that JSON lacks"])
         }

@@ -1,12 +1,7 @@
-import Application
 import ArgumentParser
 import Assistants
-import ColumnEngine
 import Cubby
-import Files
 import Glibc
-import REPL
-import Scripting
 
 /// `cubby mcp`: the tools of a container for assistants, by the Model Context Protocol on the standard streams.
 struct AssistantCommand: ParsableCommand {
@@ -54,9 +49,7 @@ struct AssistantCommand: ParsableCommand {
             let processes = CallProcesses(loop, words)
             defer { processes.end() }
             let output = OutputQueue(StreamDescriptor(StandardDescriptor.output), on: loop)
-            let server = AssistantServer(
-                loop, audit: audit, allowsChanges: allowChanges, starter: processes.start
-            ) { output.send($0) }
+            let server = AssistantServer(loop, audit: audit, allowsChanges: allowChanges, starter: processes.start)
             server.serve(StreamDescriptor(StandardDescriptor.input), output)
         } catch { throw CommandFailure.exit(error) }
     }
@@ -112,6 +105,7 @@ struct AssistantCommand: ParsableCommand {
         var host = try HostOptions.parse(["--container", located.path])
         (host.noInit, host.readOnly) = (noInit, !allowChanges)
         var options = try host.scriptHostOptions(nil, asks: false)
+        // Lower ones of the configuration count.
         options.memoryLimit = min(options.memoryLimit ?? .max, 512 << 20)
         // A call has a limit of its own, within this one; a timer that a script has left has none.
         options.timeLimit = AssistantServer.patience

@@ -23,9 +23,8 @@ final class TestClient {
         let lines = Lines()
         self.lines = lines
         let audit = try AuditFile(in: scratch.file("config"), container: "/c")
-        server = AssistantServer(loop, audit: audit, allowsChanges: allowsChanges, starter: starter) {
-            lines.bytes += $0
-        }
+        server = AssistantServer(loop, audit: audit, allowsChanges: allowsChanges, starter: starter)
+        server.send = { lines.bytes += $0 }
     }
 
     /// The lines of the record.
