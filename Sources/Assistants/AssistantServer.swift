@@ -9,7 +9,8 @@ import Scripting
 package final class AssistantServer {
     /// Starts a call, a tool and its checked arguments, that may change items or not.
     ///
-    /// It calls the completion once with the answer, and returns a function that cancels the call.
+    /// It calls the completion with the answer, after which further ones are ignored, and returns a function that cancels the
+    /// call.
     package typealias Starter = (
         _ call: JSONValue, _ isChanging: Bool, _ completion: @escaping (JSONValue) -> Void
     ) -> () -> Void
