@@ -1,7 +1,6 @@
 package import Application
 package import PropertyList
 import Scripting
-import Wording
 
 /// A server of the Model Context Protocol for one client: its messages come in as bytes, and lines of JSON go out.
 ///
@@ -10,21 +9,20 @@ import Wording
 package final class AssistantServer {
     /// Starts a call, a tool and its checked arguments, that may change items or not.
     ///
-    /// It calls the completion once with the answer, and returns a function that cancels the call.
+    /// It calls the completion with the answer, after which further ones are ignored, and returns a function that cancels the
+    /// call.
     package typealias Starter = (
         _ call: JSONValue, _ isChanging: Bool, _ completion: @escaping (JSONValue) -> Void
     ) -> () -> Void
 
     private static let handshake = "2025-11-25"
     private static let stateless = "2026-07-28"
-    /// The number of calls that run at a time.
-    private static let runningLimit = 4
-    /// The number of calls that wait.
-    private static let waitingLimit = 64
+    /// The largest length of a line in bytes.
+    private static let lineLimit = 4 << 20
+    /// The numbers of calls that run at a time, and that wait.
+    private static let limits = (running: 4, waiting: 64)
     /// The bytes of the longest id and of the longest name of a client: both are in the record of each call.
     private static let longestName = 200
-    /// The number of bytes that a client may leave unread: one beyond it is gone.
-    private static let unreadLimit = 64 << 20
     /// Seconds after which a call is stopped, whatever its own limit is.
     package static let patience = Duration.seconds(120)
 
@@ -32,15 +30,12 @@ package final class AssistantServer {
         let id: JSONValue
         /// The tool and its arguments.
         let message: JSONValue
-        let progressToken: JSONValue?
         let arrival = MonotonicTime.now()
         /// Stops it; nil while it waits.
         var cancel: (() -> Void)?
         var timer: LoopTimer?
 
-        init(_ id: JSONValue, _ message: JSONValue, progressToken: JSONValue?) {
-            (self.id, self.message, self.progressToken) = (id, message, progressToken)
-        }
+        init(_ id: JSONValue, _ message: JSONValue) { (self.id, self.message) = (id, message) }
 
         var tool: String { message["tool"]?.text ?? "" }
         var isChanging: Bool { ToolCatalog.isChanging(tool, message["arguments"]) }
@@ -52,8 +47,10 @@ package final class AssistantServer {
     private let audit: AuditFile
     private let allowsChanges: Bool
     private let starter: Starter
-    private let send: ([UInt8]) -> Void
-    private var decoder = LineDecoder()
+    /// Takes bytes for the client.
+    var send: ([UInt8]) -> Void = { _ in }
+    /// The line that is not complete. One that is too long is cut: its memory is bounded.
+    private var line: [UInt8] = []
     private var version: String?
     private var client = ""
     private var calls: [Call] = []
@@ -63,22 +60,18 @@ package final class AssistantServer {
     ///   - audit: has a line for the beginning and the end of each call.
     ///   - allowsChanges: whether `run` may keep what it changes.
     ///   - starter: starts the calls.
-    ///   - send: takes bytes for the client.
-    package init(
-        _ loop: EventLoop, audit: AuditFile, allowsChanges: Bool, starter: @escaping Starter,
-        send: @escaping ([UInt8]) -> Void
-    ) {
-        (self.loop, self.audit, self.allowsChanges) = (loop, audit, allowsChanges)
-        (self.starter, self.send) = (starter, send)
+    package init(_ loop: EventLoop, audit: AuditFile, allowsChanges: Bool, starter: @escaping Starter) {
+        (self.loop, self.audit, self.allowsChanges, self.starter) = (loop, audit, allowsChanges, starter)
     }
 
     /// Serves the client of two streams until it has left. One that only ends its requests still gets their answers.
     ///
     /// - Parameters:
     ///   - input: has its requests.
-    ///   - output: has what `send` was given.
+    ///   - output: takes the answers.
     package func serve(_ input: StreamDescriptor, _ output: OutputQueue) {
         var hasLeft = false
+        send = { output.send($0) }
         var requests: LoopWatch?
         requests = loop.watch(input.descriptor) { [unowned self] _ in
             let bytes = input.read()
@@ -86,8 +79,9 @@ package final class AssistantServer {
         }
         // An event that a stream never has: only its end is reported.
         loop.watch(output.stream.descriptor, for: .priority) { _ in hasLeft = true }
+        // A client that leaves too much unread is gone.
         loop.run(until: {
-            hasLeft || output.isBroken || output.count > Self.unreadLimit
+            hasLeft || output.isBroken || output.count > 64 << 20
                 || requests?.isCancelled == true && isIdle && output.isEmpty
         })
         end()
@@ -98,7 +92,13 @@ package final class AssistantServer {
 
     /// Takes bytes of the client.
     func receive(_ bytes: ArraySlice<UInt8>) {
-        for line in decoder.lines(with: bytes) { take(line) }
+        for (place, piece) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            if place > 0 {
+                take(line)
+                line = []
+            }
+            line += piece.prefix(Self.lineLimit + 1 - line.count)
+        }
     }
 
     /// The client is gone: its calls are stopped.
@@ -115,165 +115,118 @@ package final class AssistantServer {
         message["jsonrpc"] = .string("2.0")
         do throws(JSONError) { send(try message.json() + [0x0A]) } catch {
             // A value that JSON lacks: the client must not wait for an answer that never comes.
-            if message["result"] != nil, let id = message["id"] { deny(id, Denial(.inside, error.message)) }
+            if message["result"] != nil, let id = message["id"] { deny(id, Denial(error.message, .inside)) }
         }
     }
 
     private func deny(_ id: JSONValue, _ denial: Denial) {
-        let error = JSONValue.of([
-            "code": denial.code.rawValue, "message": denial.description, "data": denial.data,
-        ])
+        let error = JSONValue.of(["code": denial.code.rawValue, "message": denial.description, "data": denial.data])
         write(["id": id, "error": error])
     }
 
-    /// Takes a line; nil for one that is too long.
-    private func take(_ line: [UInt8]?) {
-        guard line?.allSatisfy({ $0 <= 0x20 }) != true else { return }
-        var id = JSONValue.null
-        do throws(Denial) {
-            guard let line else { throw Denial(.parse, "a line is longer than \(LineDecoder.limit >> 20) MB") }
-            let message: JSONValue
-            do throws(JSONError) { message = try JSONValue(json: line) } catch {
-                throw Denial(.parse, "a line is not JSON: \(error.message)")
-            }
-            guard let fields = message.fields, message["jsonrpc"]?.text == "2.0" else {
-                throw Denial(.request, "a message is one object with \"jsonrpc\": \"2.0\", not a batch")
-            }
-            guard let method = message["method"]?.text else {
-                // An answer, to a question that was not put, is ignored.
-                if fields["result"] != nil || fields["error"] != nil { return }
-                throw Denial(.request, "a message has a method")
-            }
-            let parameters = message["params"] ?? .object([:])
-            guard let given = fields["id"] else { return notified(method, parameters) }
-            guard given.isIdentifier, (given.text?.utf8.count ?? 0) <= Self.longestName else {
-                throw Denial(.request, "an id is an integer, or a string of at most \(Self.longestName) bytes")
-            }
-            if calls.contains(where: { $0.id == given }) { throw Denial(.request, "a call with this id is under way") }
-            id = given
-            guard parameters.fields != nil else { throw Denial(.parameters, "params is an object") }
-            try admit(method, parameters)
-            if let result = try perform(id, method, parameters) {
-                answer(id, result, isCached: method != "tools/call")
-            }
-        } catch { deny(id, error) }
-    }
-
-    private func notified(_ method: String, _ parameters: JSONValue) {
-        guard method == "notifications/cancelled", let id = parameters["requestId"] else { return }
-        if let call = calls.first(where: { $0.id == id }) { finish(call, "cancelled") }
-    }
-
-    /// Decides the revision by the first request, and keeps the client to it.
-    private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
-        let meta = parameters["_meta"]
-        let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
-        if version == Self.handshake {
-            guard claimed == nil, method != "initialize" else {
-                throw Denial(.request, "this client has begun with initialize already: \(Self.handshake)")
-            }
-        } else if method == "initialize" {
-            if version != nil { throw unsupported(parameters["protocolVersion"]) }
-        } else if let claimed {
-            guard let text = claimed.text else { throw Denial(.parameters, "a version is a string") }
-            guard text == Self.stateless else { throw unsupported(claimed) }
-            guard meta?["io.modelcontextprotocol/clientCapabilities"]?.fields != nil else {
-                throw Denial(.parameters, "_meta has no io.modelcontextprotocol/clientCapabilities")
-            }
-            version = Self.stateless
-            client = Self.name(meta?["io.modelcontextprotocol/clientInfo"]) ?? client
-        } else if version != nil || method != "ping" {
-            throw Denial(
-                version == nil ? .request : .parameters,
-                "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)")
-        }
-    }
-
-    /// The name of a client, which each line of the record has.
-    private static func name(_ information: JSONValue?) -> String? {
-        information?["name"]?.text?.shortened(to: longestName)
-    }
-
-    private func unsupported(_ requested: JSONValue?) -> Denial {
-        var denial = Denial(.version, "this version of the protocol is not served")
-        denial.data = .of(["supported": [Self.stateless], "requested": requested ?? .string("")])
-        return denial
-    }
-
     /// Sends a result, with what the revision adds to it.
-    private func answer(_ id: JSONValue, _ result: JSONValue, isCached: Bool) {
+    private func answer(_ id: JSONValue, _ result: JSONValue) {
         var result = result
         if version == Self.stateless {
             result["resultType"] = .string("complete")
             result["_meta"] = .of(["io.modelcontextprotocol/serverInfo": Self.information])
-            result["ttlMs"] = isCached ? .number(0) : nil
-            result["cacheScope"] = isCached ? .string("private") : nil
+            // What a tool gives is not cached.
+            if result["content"] == nil { (result["ttlMs"], result["cacheScope"]) = (.number(0), .string("private")) }
         }
         write(["id": id, "result": result])
     }
 
-    // MARK: Methods
-
-    private static let information = JSONValue.of([
-        "name": "cubby", "title": "Cubby", "version": CubbyVersion.string,
-    ])
-
-    private var instructions: JSONValue {
-        let denial = allowsChanges ? "" : ", which is refused here"
-        return .string(
-            "The items of a Cubby container, by Lua, predicates and SQL. describe{} shows the fields, describe{name} the functions. run is a dry run unless dry_run is false\(denial). \(AssistantText.warning)"
-        )
+    private func take(_ line: [UInt8]) {
+        if line.allSatisfy({ $0 <= 0x20 }) { return }
+        var (id, tool) = (JSONValue.null, JSONValue?.none)
+        do throws(Denial) {
+            if line.count > Self.lineLimit { throw Denial("a line is longer than \(Self.lineLimit >> 20) MB", .parse) }
+            let message: JSONValue
+            do throws(JSONError) { message = try JSONValue(json: line) } catch {
+                throw Denial("a line is not JSON: \(error.message)", .parse)
+            }
+            guard let fields = message.fields, message["jsonrpc"]?.text == "2.0" else {
+                throw Denial("a message is one object with \"jsonrpc\": \"2.0\", not a batch", .request)
+            }
+            guard let method = message["method"]?.text else {
+                // An answer, to a question that was not put, is ignored.
+                if fields["result"] != nil || fields["error"] != nil { return }
+                throw Denial("a message has a method", .request)
+            }
+            let parameters = message["params"] ?? .object([:])
+            guard let given = fields["id"] else {
+                let cancelled = method == "notifications/cancelled" ? parameters["requestId"] : nil
+                return calls.filter { $0.id == cancelled }.forEach { finish($0, "cancelled") }
+            }
+            guard given.number != nil || given.text.map({ $0.utf8.count <= Self.longestName }) == true else {
+                throw Denial("an id is an integer, or a string of at most \(Self.longestName) bytes", .request)
+            }
+            if calls.contains(where: { $0.id == given }) { throw Denial("a call with this id is under way", .request) }
+            (id, tool) = (given, parameters["name"])
+            guard parameters.fields != nil else { throw Denial("params is an object", .parameters) }
+            try admit(method, parameters)
+            try perform(id, method, parameters)
+        } catch {
+            guard error.code == .tool else { return deny(id, error) }
+            audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
+            answer(id, AssistantText.result(AssistantText.failure(error.description)))
+        }
     }
 
-    /// - Returns: the result; nil if it follows later.
-    private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) -> JSONValue? {
-        let (given, constant) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
-        var result = constant
+    /// Decides the revision by the first request, and keeps the client to it.
+    private func admit(_ method: String, _ parameters: JSONValue) throws(Denial) {
+        let isGreeting = method == "initialize"
+        let meta = parameters["_meta"]
+        let claimed = meta?["io.modelcontextprotocol/protocolVersion"]
+        if version == Self.handshake {
+            guard claimed == nil, !isGreeting else {
+                throw Denial("this client has begun with initialize already: \(Self.handshake)", .request)
+            }
+        } else if isGreeting ? version != nil : claimed?.text.map({ $0 != Self.stateless }) == true {
+            let requested = (isGreeting ? parameters["protocolVersion"] : claimed) ?? .string("")
+            let versions = JSONValue.of(["supported": [Self.stateless], "requested": requested])
+            throw Denial("this version of the protocol is not served", .version, data: versions)
+        } else if claimed != nil {
+            _ = try ToolCatalog.method("_meta", in: "_meta", meta ?? .null)
+            version = Self.stateless
+        } else if !isGreeting, version != nil || method != "ping" {
+            throw Denial(
+                "initialize comes first, or _meta with io.modelcontextprotocol/protocolVersion \(Self.stateless)",
+                version == nil ? .request : .parameters)
+        }
+        let information = isGreeting ? parameters["clientInfo"] : meta?["io.modelcontextprotocol/clientInfo"]
+        client = information?["name"]?.text?.shortened(to: Self.longestName) ?? client
+    }
+
+    // MARK: Methods
+
+    private static let information = JSONValue.of(["name": "cubby", "title": "Cubby", "version": CubbyVersion.string])
+
+    /// Answers a request now, or adds a call, whose answer follows.
+    private func perform(_ id: JSONValue, _ method: String, _ parameters: JSONValue) throws(Denial) {
+        var (given, result) = try ToolCatalog.method(method, in: version ?? Self.handshake, parameters)
+        var tool = method
         switch method {
         case "initialize":
             version = Self.handshake
-            client = Self.name(parameters["clientInfo"]) ?? ""
             result?["serverInfo"] = Self.information
-            result?["instructions"] = instructions
-        case "server/discover": result?["instructions"] = instructions
         case "tools/list": result?["tools"] = .array(ToolCatalog.tools(allowsChanges: allowsChanges))
-        case "tools/call": result = try call(id, given["name"]?.text ?? "", given["arguments"], parameters)
-        case "resources/list", "resources/read": try add(id, method, given, parameters)
+        case "tools/call":
+            tool = given["name"]?.text ?? ""
+            given = try ToolCatalog.arguments(of: tool, given["arguments"], allowsChanges: allowsChanges)
         default: break
         }
-        return result
-    }
-
-    /// Adds a call of a tool.
-    ///
-    /// - Returns: why its arguments are refused, as a result of the tool.
-    private func call(
-        _ id: JSONValue, _ tool: String, _ given: JSONValue?, _ parameters: JSONValue
-    ) throws(Denial) -> JSONValue? {
-        do throws(Denial) {
-            let arguments = try ToolCatalog.arguments(of: tool, given, allowsChanges: allowsChanges)
-            try add(id, tool, arguments, parameters)
-            return nil
-        } catch {
-            guard error.code == .tool else { throw error }
-            audit.record(["event": "refused", "id": id, "tool": tool, "reason": error.description])
-            return AssistantText.result(AssistantText.failure(error.description))
+        if let result { return answer(id, result) }
+        guard calls.count < Self.limits.running + Self.limits.waiting else {
+            throw Denial("\(calls.count) calls are under way: wait for their answers", .busy)
         }
+        let token = parameters["_meta"]?["progressToken"]
+        let mark = AccessKey.random().text
+        calls.append(Call(id, .of(["tool": tool, "arguments": given, "mark": mark, "progressToken": token])))
+        startNext()
     }
 
     // MARK: Calls
-
-    private func add(
-        _ id: JSONValue, _ tool: String, _ arguments: JSONValue, _ parameters: JSONValue
-    ) throws(Denial) {
-        guard calls.count < Self.runningLimit + Self.waitingLimit else {
-            throw Denial(.busy, "\(calls.count) calls are under way: wait for their answers")
-        }
-        let message = JSONValue.of(["tool": tool, "arguments": arguments, "mark": AccessKey.random().text])
-        let token = parameters["_meta"]?["progressToken"]
-        calls.append(Call(id, message, progressToken: token?.isIdentifier == true ? token : nil))
-        startNext()
-    }
 
     private func startNext() {
         while true {
@@ -281,46 +234,41 @@ package final class AssistantServer {
             // Changes follow one another: each is a transaction of the one host.
             let isChanging = running.contains { $0.isChanging }
             let next = calls.first { $0.cancel == nil && !($0.isChanging && isChanging) }
-            guard running.count < Self.runningLimit, let next else { return }
+            guard running.count < Self.limits.running, let next else { return }
             start(next)
         }
     }
 
     private func start(_ call: Call) {
         call.cancel = {}
-        let isRecorded = audit.record([
-            "event": "call", "client": client, "id": call.id, "tool": call.tool, "changes": call.isChanging,
-            "arguments": call.message["arguments"],
-        ])
-        guard isRecorded else {
-            return fail(call, "the call is refused: it cannot be recorded in \(audit.path)")
-        }
-        let start = call.age
+        guard
+            audit.record([
+                "event": "call", "client": client, "id": call.id, "tool": call.tool, "changes": call.isChanging,
+                "arguments": call.message["arguments"],
+            ])
+        else { return end(call, AssistantText.failure("the call is refused: it cannot be recorded in \(audit.path)")) }
+        let (start, patience) = (call.age, Self.patience.components.seconds)
         call.timer = loop.every(1) { [unowned self] in
-            guard call.age - start < Double(Self.patience.components.seconds) else {
-                return fail(call, "there was no answer in \(Self.patience.components.seconds) s: the call is stopped")
+            guard call.age - start < Double(patience) else {
+                return end(call, AssistantText.failure("there was no answer in \(patience) s: the call is stopped"))
             }
-            guard let token = call.progressToken else { return }
+            guard let token = call.message["progressToken"] else { return }
             let progress = JSONValue.of(["progressToken": token, "progress": call.age])
             write(["method": "notifications/progress", "params": progress])
         }
         call.cancel = starter(call.message, call.isChanging) { [weak self] in self?.end(call, $0) }
     }
 
-    private func fail(_ call: Call, _ problem: String) { end(call, AssistantText.failure(problem)) }
-
     /// Answers a call.
     private func end(_ call: Call, _ answer: JSONValue) {
         guard calls.contains(where: { $0 === call }) else { return }
-        if !call.tool.hasPrefix("resources/") {
-            self.answer(call.id, AssistantText.result(answer), isCached: false)
-        } else if let result = answer["result"] {
-            self.answer(call.id, result, isCached: true)
+        if let result = call.tool.hasPrefix("resources/") ? answer["result"] : AssistantText.result(answer) {
+            self.answer(call.id, result)
         } else {
-            let isRead = version == Self.handshake && call.tool == "resources/read"
-            let code: Denial.Code = answer["invalid"] == nil ? .inside : isRead ? .resource : .parameters
-            let text = (answer["invalid"] ?? answer["data"]?["error"] ?? answer["summary"])?.text
-            deny(call.id, Denial(code, text ?? "the call failed, and does not say why"))
+            var code = answer["code"]?.number.flatMap(Denial.Code.init) ?? .inside
+            if code == .resource, version == Self.stateless { code = .parameters }
+            let text = (answer["data"]?["error"] ?? answer["summary"])?.text
+            deny(call.id, Denial(text ?? "the call failed, and does not say why", code))
         }
         let outcome = answer["isError"]?.flag == true ? "failed" : "done"
         finish(call, outcome, answer["data"]?["changes"]?["counts"])
@@ -336,9 +284,4 @@ package final class AssistantServer {
         audit.record(["event": "end", "id": call.id, "outcome": outcome, "changes": counts, "seconds": call.age])
         startNext()
     }
-}
-
-extension JSONValue {
-    /// Whether it may name a request: a string or an integer.
-    fileprivate var isIdentifier: Bool { text != nil || number != nil }
 }

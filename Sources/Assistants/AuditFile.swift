@@ -9,9 +9,6 @@ import PropertyList
 /// It is in the folder of the configuration, which scripts and the programs that they start cannot reach: what a tricked
 /// script has done stays recorded.
 package final class AuditFile {
-    /// The largest number of bytes of arguments in a line; of longer ones the beginning and the size are recorded.
-    private static let limit = 64 << 10
-
     let path: String
     private let container: String
 
@@ -28,8 +25,7 @@ package final class AuditFile {
 
     /// Opens the file anew for each line, so that it can be moved away at any time.
     private func open() throws(FileError) -> Int32 {
-        try PrivateFile.open(
-            path, O_WRONLY | O_APPEND | O_CREAT, orSay: "it is not a file that only you can read")
+        try PrivateFile.open(path, O_WRONLY | O_APPEND | O_CREAT, orSay: "it is not a file that only you can read")
     }
 
     /// Appends a line.
@@ -38,15 +34,7 @@ package final class AuditFile {
     @discardableResult
     func record(_ fields: KeyValuePairs<String, (any JSONConvertible)?>) -> Bool {
         var line = JSONValue.of(fields)
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        line["time"] = .string(LocalTime.isoText(moment))
-        (line["process"], line["container"]) = (.number(Int(getpid())), .string(container))
-        let arguments = (try? line["arguments"]?.json()) ?? []
-        if arguments.count > Self.limit {
-            line["arguments"] = .string(String(decoding: arguments.prefix(Self.limit), as: UTF8.self))
-            line["argumentBytes"] = .number(arguments.count)
-        }
+        (line["time"], line["process"], line["container"]) = (.date(.now()), .number(Int(getpid())), .string(container))
         guard let bytes = try? line.json() + [0x0A], let descriptor = try? open() else { return false }
         defer { close(descriptor) }
         return cubby_write(descriptor, bytes, bytes.count) == bytes.count

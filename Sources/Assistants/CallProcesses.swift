@@ -2,149 +2,97 @@ package import Application
 import Files
 import Glibc
 package import PropertyList
-import Wording
-
-/// What a process of this program does for a call.
-package enum CallRole: String, Sendable {
-    /// Performs one call on the container as it is; nothing is kept.
-    case dry
-    /// Passes one call to the host of the container.
-    case pass
-    /// Is the host, which keeps what calls change, until the server ends.
-    case host
-}
+import REPL
 
 /// Starts the calls of a server as processes of this program: a fence, limits and an end of its own for each.
+///
+/// The process of a call that may change something stays as the container's host, unless another process is the host: then
+/// it passes the call on.
 package final class CallProcesses {
     private let loop: EventLoop
     private let words: [String]
-    private let environment: [String: String]
-    private var host: CallProcess?
-    private var isReady = false
-    /// Called for the call that waits for the host: changes follow one another.
-    private var whenReady: ((_ failure: JSONValue?) -> Void)?
+    private var running: [CallProcess] = []
 
     /// - Parameters:
     ///   - loop: the thread's loop.
-    ///   - words: the program and its arguments, the last of which is followed by the role.
-    ///   - environment: the variables of the processes.
-    package init(_ loop: EventLoop, words: [String], environment: [String: String]) {
-        (self.loop, self.words, self.environment) = (loop, words, environment)
-    }
+    ///   - words: the program and its arguments for a call that changes nothing.
+    package init(_ loop: EventLoop, _ words: [String]) { (self.loop, self.words) = (loop, words) }
 
     /// Starts a call, as its server asks for it.
-    package func start(
-        _ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void
-    ) -> () -> Void {
-        var current: CallProcess?
-        var isOver = false
-        func begin(_ role: CallRole) {
-            if !isOver { current = start(role, call, completion) }
-        }
-        if isChanging {
-            openHost { failure in
-                if let failure { completion(failure) } else { begin(.pass) }
-            }
-        } else {
-            begin(.dry)
-        }
-        return {
-            isOver = true
-            current?.end(by: SIGKILL)
-        }
-    }
-
-    /// Opens a host, unless there is one.
-    ///
-    /// - Parameter completion: called when there is one, or with an answer that says why there is none. Where another
-    ///   process has the container, that may serve the call.
-    private func openHost(_ completion: @escaping (_ failure: JSONValue?) -> Void) {
-        if isReady { return completion(nil) }
-        whenReady = completion
-        guard host == nil else { return }
-        host = start(.host, nil) { [weak self] answer in
-            guard let self else { return }
-            isReady = answer["isReady"] != nil
-            if !isReady { host = nil }
-            let next = whenReady
-            whenReady = nil
-            next?(isReady ? nil : answer)
-        }
-    }
-
-    /// Ends the host in order: it stops what runs, and saves.
-    package func end() { host?.end(by: SIGHUP) }
-
-    private func start(
-        _ role: CallRole, _ call: JSONValue?, _ completion: @escaping (JSONValue) -> Void
-    ) -> CallProcess? {
+    package func start(_ call: JSONValue, isChanging: Bool, completion: @escaping (JSONValue) -> Void) -> () -> Void {
         do throws(FileError) {
-            return try CallProcess(words + [role.rawValue], environment, on: loop, call, completion)
+            let words = words + (isChanging ? ["--allow-changes"] : [])
+            let process = try CallProcess(words, on: loop, call, completion)
+            running = running.filter { $0.watch != nil } + [process]
+            return process.cancel
         } catch {
             completion(AssistantText.failure("a process cannot be started: \(error.message)"))
-            return nil
+            return {}
         }
     }
+
+    /// Ends what runs; the host in order: it stops its scripts, and saves.
+    package func end() { for process in running { process.end(by: SIGHUP) } }
 }
 
 /// A process that takes a call, a line of JSON, and writes its output and an answer.
 private final class CallProcess {
-    /// The largest length of what it writes in bytes.
-    private static let limit = 32 << 20
+    /// The variables that calls get: scripts would read the key of a service among others.
+    private static let variables = [
+        "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+        "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
+    ]
 
     private let child: ChildProcess
     /// The other end of its standard streams.
-    private let stream: StreamDescriptor
-    private let input: OutputQueue
+    private let socket: AttachSocket
+    /// Its call; nil when it has answered.
+    private var call: JSONValue?
     private var output: [UInt8] = []
-    private var watch: LoopWatch?
+    /// Nil when it has ended.
+    private(set) var watch: LoopWatch?
 
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - environment: its variables.
     ///   - loop: the thread's loop.
-    ///   - call: its input, after whose answer it ends; nil for a process that stays.
-    ///   - completion: called with the answer, and at the end of a process that stays.
+    ///   - call: its input.
+    ///   - completion: called with the answer, and once more at the end of the process.
     /// - Throws: `FileError` when it cannot be started.
     init(
-        _ words: [String], _ environment: [String: String], on loop: EventLoop, _ call: JSONValue?,
-        _ completion: @escaping (JSONValue) -> Void
+        _ words: [String], on loop: EventLoop, _ call: JSONValue, _ completion: @escaping (JSONValue) -> Void
     ) throws(FileError) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw FileError(.open, "a pair of sockets", code: errno)
         }
         defer { close(ends[1]) }
-        stream = StreamDescriptor(ends[0])
-        input = OutputQueue(stream, on: loop)
-        do throws(FileError) {
-            child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
-        } catch {
-            close(ends[0])
-            throw error
-        }
-        input.send(((try? call?.json()) ?? []) + [0x0A])
-        watch = loop.watch(ends[0]) { [self] _ in
-            let piece = stream.read()
+        socket = AttachSocket(ends[0])
+        let input = OutputQueue(StreamDescriptor(ends[0]), on: loop)
+        self.call = call
+        let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
+        child = try ChildProcess(words, input: ends[1], output: ends[1], environment: environment)
+        input.send(((try? call.json()) ?? []) + [0x0A])
+        watch = loop.watch(ends[0]) { [self, input] _ in
+            let piece = input.stream.read()
             output += piece
-            let isOver = piece.isEmpty || output.count > Self.limit
+            // A program of a script may write any number of bytes.
+            let isOver = piece.isEmpty || output.count > 32 << 20
             guard isOver || output.last == 0x0A else { return }
-            let answer = ToolCalls.answer(to: call, in: output)
+            let answer = ToolWork.answer(to: call, in: output)
             guard isOver || answer != nil else { return }
-            if isOver || call != nil { end(by: SIGKILL) }
+            self.call = nil
+            if isOver { end(by: SIGKILL) }
+            // What a process has said that has given none is data.
+            let said = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
+            let failure = AssistantText.failure("there is no answer: the process of the call has ended", output: said)
             completion(answer ?? failure)
             output = []
         }
     }
 
-    deinit { close(stream.descriptor) }
-
-    /// The answer of a process that has given none: what it has said is data.
-    private var failure: JSONValue {
-        var answer = AssistantText.failure("there is no answer: the process of the call has ended")
-        let text = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
-        if !text.isEmpty { answer["data"] = .of(["error": text]) }
-        return answer
+    /// Stops the call: a host that performs it goes on, any other process ends.
+    func cancel() {
+        if let call { kill(child.processIdentifier, ToolWork.hasBegun(call, in: output) ? SIGINT : SIGKILL) }
     }
 
     /// Ends it. The loop no longer holds it.

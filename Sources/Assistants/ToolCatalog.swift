@@ -1,9 +1,8 @@
 import PropertyList
-import Wording
 
 /// The methods of the protocol, and the tools as clients see them: what they take, and what is the same in each answer.
 enum ToolCatalog {
-    private static let methods = (try? JSONValue(json: PackageResources.methods_json)) ?? .null
+    private static let methods = (try? JSONValue(json: PackageResources.methods_json))?.elements ?? []
     private static let tools = (try? JSONValue(json: PackageResources.tools_json))?.elements ?? []
 
     /// Finds a method, and checks its parameters.
@@ -17,24 +16,18 @@ enum ToolCatalog {
     static func method(
         _ name: String, in version: String, _ parameters: JSONValue
     ) throws(Denial) -> (parameters: JSONValue, result: JSONValue?) {
-        guard let method = methods[name], method["revision"]?.text ?? version == version else {
-            throw Denial(.method, "there is no method \(VisibleText.line(name.shortened(to: 100)))")
-        }
-        return (try checked(parameters, by: method["inputSchema"], orThrow: .parameters), method["result"])
+        let served = methods.filter { $0["revision"]?.text ?? version == version }
+        let method = try find("method", name, in: served, orThrow: .method)
+        return (try checked(parameters, by: method, orThrow: .parameters), method["result"])
     }
 
-    /// The tools by the client's list.
-    ///
-    /// - Parameter allowsChanges: whether `run` may keep what it changes.
-    /// - Returns: the tools.
+    /// The tools by the client's list: without the right to change items, each is one that reads.
     static func tools(allowsChanges: Bool) -> [JSONValue] {
-        tools.map { tool in
+        if allowsChanges { return tools }
+        let hints = tools.compactMap { $0["annotations"] }.first { $0["readOnlyHint"]?.flag == true }
+        return tools.map { tool in
             var tool = tool
-            let changes = allowsChanges && ["run", "undo"].contains(tool["name"]?.text)
-            tool["annotations"] = .of([
-                "readOnlyHint": !changes, "destructiveHint": changes, "idempotentHint": !changes,
-                "openWorldHint": false,
-            ])
+            tool["annotations"] = hints
             return tool
         }
     }
@@ -49,17 +42,8 @@ enum ToolCatalog {
     /// - Returns: the arguments.
     /// - Throws: `Denial`, which names the first wrong argument; with another code than `tool` for one that is not there.
     static func arguments(of tool: String, _ given: JSONValue?, allowsChanges: Bool) throws(Denial) -> JSONValue {
-        func quoted(_ name: String, _ names: some Sequence<String>) -> String {
-            "'\(VisibleText.line(name.shortened(to: 100)))'\(NearestNames.hint(for: name, among: names))"
-        }
-        guard let schema = tools.first(where: { $0["name"]?.text == tool })?["inputSchema"] else {
-            throw Denial(.parameters, "there is no tool \(quoted(tool, tools.compactMap { $0["name"]?.text }))")
-        }
-        let names = schema["properties"]?.fields?.keys.sorted() ?? []
-        if let name = given?.fields?.keys.sorted().first(where: { !names.contains($0) }) {
-            throw Denial("\(tool) has no argument \(quoted(name, names))")
-        }
-        let arguments = try checked(given, by: schema, orThrow: .tool)
+        let declaration = try find("tool", tool, in: tools, orThrow: .parameters)
+        let arguments = try checked(given ?? .null, by: declaration, orThrow: .tool)
         if isChanging(tool, arguments), !allowsChanges {
             throw Denial(
                 "nothing is changed here: cubby mcp was started without --allow-changes; a dry run shows a difference")
@@ -67,18 +51,36 @@ enum ToolCatalog {
         return arguments
     }
 
+    private static func find(
+        _ kind: String, _ name: String, in list: [JSONValue], orThrow code: Denial.Code
+    ) throws(Denial) -> JSONValue {
+        if let found = list.first(where: { $0["name"]?.text == name }) { return found }
+        throw Denial("there is no \(kind) \(quoted(name, list.compactMap { $0["name"]?.text }))", code)
+    }
+
+    private static func quoted(_ name: String, _ names: [String]) -> String {
+        "'\(VisibleText.line(name.shortened(to: 100)))'\(NearestNames.hint(for: name, among: names))"
+    }
+
     /// The arguments that a schema has, with its defaults.
     private static func checked(
-        _ given: JSONValue?, by schema: JSONValue?, orThrow code: Denial.Code
+        _ given: JSONValue, by declaration: JSONValue, orThrow code: Denial.Code
     ) throws(Denial) -> JSONValue {
+        let schema = declaration["inputSchema"]
+        let properties = schema?["properties"]?.fields ?? [:]
+        let unknown = (given.fields ?? [:]).keys.sorted().first { properties[$0] == nil }
+        if let unknown, schema?["additionalProperties"] != nil {
+            let tool = declaration["name"]?.text ?? ""
+            throw Denial("\(tool) has no argument \(quoted(unknown, properties.keys.sorted()))", code)
+        }
         var arguments: PropertyListFields = [:]
-        for (name, property) in (schema?["properties"]?.fields ?? [:]).sortedByName {
-            let value = given?[name] ?? property["default"]
+        for (name, property) in properties.sortedByName {
+            let value = given[name] ?? property["default"]
             arguments[name] = value
             let isMissing = value == nil && schema?["required"]?.elements?.contains(.string(name)) == true
             guard !isMissing, value.map({ fits($0, property) }) != false else {
                 let problem = isMissing ? "is missing" : "does not fit"
-                throw Denial(code, "the argument '\(name)' \(problem): \(property["description"]?.text ?? "")")
+                throw Denial("the argument '\(name)' \(problem): \(property["description"]?.text ?? "")", code)
             }
         }
         return .fields(arguments)
@@ -92,5 +94,30 @@ enum ToolCatalog {
         case ("integer", .integer), ("number", _): range.contains(value.double ?? -1)
         default: false
         }
+    }
+}
+
+/// Why something is refused. The text is the program's own.
+struct Denial: Error, CustomStringConvertible {
+    /// The errors of the protocol.
+    enum Code: Int {
+        case parse = -32700
+        case request = -32600
+        case method = -32601
+        case parameters = -32602
+        case inside = -32603
+        case busy = -32000
+        case resource = -32002
+        case version = -32022
+        /// An error of a tool, which its answer has.
+        case tool = 0
+    }
+
+    let code: Code
+    let description: String
+    let data: JSONValue?
+
+    init(_ description: String, _ code: Code = .tool, data: JSONValue? = nil) {
+        (self.description, self.code, self.data) = (description, code, data)
     }
 }

@@ -1,12 +1,7 @@
-import Application
 import ArgumentParser
 import Assistants
-import ColumnEngine
 import Cubby
-import Files
 import Glibc
-import REPL
-import Scripting
 
 /// `cubby mcp`: the tools of a container for assistants, by the Model Context Protocol on the standard streams.
 struct AssistantCommand: ParsableCommand {
@@ -27,11 +22,7 @@ struct AssistantCommand: ParsableCommand {
     @Flag(name: .customLong("no-init"), help: "Do not run Library/Scripts/init.lua.")
     var noInit = false
 
-    /// The part of a process that this command starts.
-    @Option(name: .customLong("call"), help: ArgumentHelp(visibility: .hidden))
-    var role: String?
-
-    /// The process of the server that starts it.
+    /// The process of the server that starts this one, for one call.
     @Option(name: .customLong("server"), help: ArgumentHelp(visibility: .hidden))
     var server: Int32?
 
@@ -42,14 +33,7 @@ struct AssistantCommand: ParsableCommand {
         let located = try ContainerArgument.locate(
             container, orSay: "is a new container for each run: name one that stays")
         SignalMask.restore()
-        guard let role = role.flatMap(CallRole.init) else { return try serve(located) }
-        let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
-        let call = try Self.takeStreams()
-        switch role {
-        case .dry: try performDry(call, located)
-        case .pass: try pass(call, located)
-        case .host: try beHost(located, log: log)
-        }
+        if let server { try perform(on: located, for: server) } else { try serve(located) }
     }
 
     /// Serves the client of the standard streams until it is gone.
@@ -58,111 +42,79 @@ struct AssistantCommand: ParsableCommand {
             throw CommandFailure.exit(.usage, "there is no home folder for the record of calls: set HOME")
         }
         let words =
-            [program, "mcp", "--container", located.path] + (noInit ? ["--no-init"] : [])
-            + ["--server", "\(getpid())", "--call"]
-        let environment = Self.variables.reduce(into: [:]) { $0[$1] = ProcessEnvironment.value($1) }
+            [program, "mcp", "--container", located.path, "--server", "\(getpid())"] + (noInit ? ["--no-init"] : [])
         do throws(FileError) {
             let audit = try AuditFile(in: folder, container: located.path)
             let loop = try EventLoop()
-            let processes = CallProcesses(loop, words: words, environment: environment)
+            let processes = CallProcesses(loop, words)
             defer { processes.end() }
             let output = OutputQueue(StreamDescriptor(StandardDescriptor.output), on: loop)
-            let server = AssistantServer(
-                loop, audit: audit, allowsChanges: allowChanges, starter: processes.start
-            ) { output.send($0) }
+            let server = AssistantServer(loop, audit: audit, allowsChanges: allowChanges, starter: processes.start)
             server.serve(StreamDescriptor(StandardDescriptor.input), output)
         } catch { throw CommandFailure.exit(error) }
     }
 
-    /// The variables that calls get: scripts would read the key of a service among others.
-    private static let variables = [
-        "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-        "CUBBY_BUNDLE", "LUA_PATH", "LUA_PATH_5_4", "MEMORY_PRESSURE_WATCH",
-    ]
-
-    // MARK: Processes of calls
-
-    /// The memory limit of a script in bytes, unless a lower one is set.
-    private static let memoryLimit = 512 << 20
-    /// The limit of a script's output in bytes.
-    private static let outputLimit = 1 << 20
-
-    /// Reads the call, a line of standard input, and takes the standard streams from scripts: what is said before an answer
-    /// is the reason why there is none. The call's stream stays open as long as this process: its end tells of it.
-    private static func takeStreams() throws -> String {
-        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--call is for cubby mcp itself") }
+    /// Performs a call: on a host that keeps nothing; with `--allow-changes` on the container's, as which this process
+    /// stays, or to which it passes the call on.
+    private func perform(on located: ApplicationContainer, for server: Int32) throws {
+        guard let call = readLine() else { throw CommandFailure.exit(.usage, "--server is for cubby mcp itself") }
+        // The call's stream stays open as long as this process: its end tells of it. What is said before an answer is the
+        // reason why there is none.
         do throws(FileError) { _ = try StandardDescriptor.takeInput() } catch { throw CommandFailure.exit(error) }
+        let log = fcntl(StandardDescriptor.error, F_DUPFD_CLOEXEC, 3)
         dup2(StandardDescriptor.output, StandardDescriptor.error)
-        return call
-    }
-
-    /// Hangs this process up when the server ends, as the end of a terminal does.
-    private func hangUpWithServer() throws {
-        let isWatching = ProcessEnd.notify(of: server ?? getppid()) { kill(getpid(), SIGHUP) }
-        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
-    }
-
-    private func performDry(_ call: String, _ located: ApplicationContainer) throws {
-        guard PosixFileLayer().exists(located.documents) else {
+        guard allowChanges || PosixFileLayer().exists(located.documents) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(located.displayPath)")
         }
-        var options = try options(located)
-        options.isReadOnly = true
-        options.handlesSignals = false
-        if ToolCalls.isScript(call) {
-            options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
-        }
-        options.readable += options.writable
-        options.writable = []
-        options.connectable = []
-        options.programs = []
-        let host = try ScriptSession.open(options)
-        try hangUpWithServer()
-        host.launch()
-        if case .failure(let error) = host.run(ToolCalls.function(on: host, isDry: true), [.text(call)]) {
-            throw CommandFailure.exit(.scriptError, error.message)
-        }
-        host.flushOutput()
-    }
-
-    private func pass(_ call: String, _ located: ApplicationContainer) throws {
-        try hangUpWithServer()
-        let patience = AssistantServer.patience.components.seconds
-        try AttachCommand.parse([
-            "--container", located.path, "--timeout", "\(patience)", "-e", ToolCalls.entry(for: call),
-        ]).run()
-    }
-
-    private func beHost(_ located: ApplicationContainer, log: Int32) throws {
-        SignalMask.blockAtLaunch()
+        if allowChanges { SignalMask.blockAtLaunch() }
         let host: ScriptHost
-        do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode {
-            // Another process that has the container may serve the calls.
-            if status.rawValue == ExitStatus.containerInUse.rawValue { StandardStream.output.put(ToolCalls.readiness) }
-            throw status
+        do { host = try ScriptSession.open(try options(located)) } catch let status as ExitCode
+            where allowChanges && status.rawValue == ExitStatus.containerInUse.rawValue
+        {
+            // The host of the container takes the call as an entry.
+            try hangUp(with: server)
+            let patience = AssistantServer.patience.components.seconds
+            let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolWork.entry(for: call)]
+            return try AttachCommand.parse(words).run()
         }
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
-        ToolCalls.install(on: host)
+        let function = ToolWork.function(on: host)
         // Before the launch: a script that never waits ends with the client, too.
-        try hangUpWithServer()
+        try hangUp(with: server)
         host.launch()
-        host.write(ToolCalls.readiness)
+        if case .failure(let error) = host.run(function, [.text(call)]), error.kind != .cancelled {
+            throw CommandFailure.exit(.scriptError, error.message)
+        }
         host.flushOutput()
+        // What a script has left is not waited for.
+        guard allowChanges else { _exit(ExitStatus.done.rawValue) }
         // From now on nobody reads what is written.
         for stream in [StandardDescriptor.output, StandardDescriptor.error] where log >= 0 { dup2(log, stream) }
         host.runUntilTerminated()
     }
 
+    /// Hangs this process up when the server ends, as the end of a terminal does.
+    private func hangUp(with server: Int32) throws {
+        let isWatching = ProcessEnd.notify(of: server) { kill(getpid(), SIGHUP) }
+        if !isWatching { throw CommandFailure.exit(.unavailable, "the system gives this process no further thread") }
+    }
+
     /// The options of the container, with the grants of its configuration.
     private func options(_ located: ApplicationContainer) throws -> ScriptHostOptions {
         var host = try HostOptions.parse(["--container", located.path])
-        host.noInit = noInit
+        (host.noInit, host.readOnly) = (noInit, !allowChanges)
         var options = try host.scriptHostOptions(nil, asks: false)
-        options.memoryLimit = min(options.memoryLimit ?? .max, Self.memoryLimit)
+        // Lower ones of the configuration count.
+        options.memoryLimit = min(options.memoryLimit ?? .max, 512 << 20)
         // A call has a limit of its own, within this one; a timer that a script has left has none.
         options.timeLimit = AssistantServer.patience
-        options.outputLimit = Self.outputLimit
+        options.outputLimit = 1 << 20
+        if allowChanges { return options }
+        options.handlesSignals = false
+        options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
+        options.readable += options.writable
+        (options.writable, options.connectable, options.programs) = ([], [], [])
         return options
     }
 }

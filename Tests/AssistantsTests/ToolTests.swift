@@ -93,6 +93,13 @@ struct ToolTests {
         #expect(try files() == before)
     }
 
+    @Test("a dry run reads the archive by its path, as of the last save")
+    func archive() throws {
+        let result = try run("items:createItem{} return #fs.read(items.archivePath), items.hasChanges")
+        let size = try files()["Documents/items.archive"]?.count
+        #expect(result.data["result"]?.text == "\(size ?? 0)\ntrue\n", "\(result)")
+    }
+
     @Test("timers, handlers and globals of a dry run are gone with it")
     func nothingRemains() throws {
         let script =

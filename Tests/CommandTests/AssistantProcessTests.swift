@@ -36,7 +36,8 @@ struct AssistantProcessTests {
         @discardableResult
         func send(_ method: String, _ parameters: Object) throws -> Int {
             number += 1
-            let message: Object = ["jsonrpc": "2.0", "id": number, "method": method, "params": parameters]
+            var message: Object = ["jsonrpc": "2.0", "method": method, "params": parameters]
+            if !method.hasPrefix("notifications/") { message["id"] = number }
             try input.fileHandleForWriting.write(
                 contentsOf: JSONSerialization.data(withJSONObject: message) + Data("\n".utf8))
             return number
@@ -67,6 +68,13 @@ struct AssistantProcessTests {
             )
         }
 
+        /// Begins a change that goes on until it is stopped.
+        func beginEndless() throws -> Int {
+            let script = "items:createItem{ name = 'Half' } while true do end"
+            return try send(
+                "tools/call", ["name": "run", "arguments": ["script": script, "dry_run": false, "time_limit": 60]])
+        }
+
         func run(_ script: String, keeps: Bool = false) throws -> (isError: Bool, text: String) {
             try call("run", ["script": script, "dry_run": !keeps])
         }
@@ -84,13 +92,19 @@ struct AssistantProcessTests {
         try program(["--read-only", "-e", "for _, item in items:each() do io.write(item.name, ' ') end"]).stdout
     }
 
-    /// Waits until no process has the container.
-    private func waitForEnd() throws {
+    /// Waits until no process has the container, or one has.
+    private func waitForEnd(of host: Bool = true) throws {
         let deadline = Date(timeIntervalSinceNow: 60 * Project.patience)
-        while try program(["status", program.container, "--json"]).stdout.contains("\"running\" : true") {
-            if deadline.timeIntervalSinceNow < 0 { throw TestFailure("a host goes on") }
+        while try program(["status", program.container, "--json"]).stdout.contains("\"running\" : true") == host {
+            if deadline.timeIntervalSinceNow < 0 { throw TestFailure(host ? "a host goes on" : "there is no host") }
             usleep(20000)
         }
+    }
+
+    /// Waits until the host performs a call.
+    private func waitForCall() throws {
+        try waitForEnd(of: false)
+        usleep(500_000)
     }
 
     static let hasClient = FileManager.default.fileExists(atPath: "\(Project.root)/.build/mcp-client/bin/python3")
@@ -169,18 +183,39 @@ struct AssistantProcessTests {
         #expect(try !client.run("items:createItem{ name = 'Kept' }", keeps: true).isError)
         // A mark behind a quote is no part of it.
         #expect(try !client.run("return \"\u{301}\\\\\"", keeps: true).isError)
-        try client.send(
-            "tools/call",
-            [
-                "name": "run",
-                "arguments": [
-                    "script": "items:createItem{ name = 'Half' } while true do end", "dry_run": false, "time_limit": 60,
-                ],
-            ])
+        _ = try client.beginEndless()
         try client.leave(signal)
         try waitForEnd()
         #expect(try names() == "Lamp Kept ")
         #expect(try program(["status", program.container, "--json"]).stdout.contains("\"endedInOrder\" : true"))
+    }
+
+    @Test("a client that vanishes in the middle of its first change", arguments: [nil, SIGTERM, SIGKILL])
+    func vanishingAtFirst(signal: Int32?) throws {
+        let client = try Client(program, ["--allow-changes"])
+        _ = try client.beginEndless()
+        try waitForCall()
+        try client.leave(signal)
+        try waitForEnd()
+        #expect(try names() == "Lamp ")
+        #expect(try program(["status", program.container, "--json"]).stdout.contains("\"endedInOrder\" : true"))
+    }
+
+    @Test("a change that is cancelled, the first one and a later one: rolled back, and the host goes on")
+    func cancelled() throws {
+        let client = try Client(program, ["--allow-changes"])
+        for name in ["First", "Second"] {
+            let endless = try client.beginEndless()
+            try waitForCall()
+            try client.send("notifications/cancelled", ["requestId": endless])
+            let result = try client.run("items:createItem{ name = '\(name)' }", keeps: true)
+            #expect(!result.isError, "\(result)")
+        }
+        for _ in 1...2 { #expect(try client.call("undo").text.contains("\"removed\":1")) }
+        try client.leave()
+        #expect(try names() == "Lamp ")
+        // The server has waited for its host.
+        #expect(try !program(["status", program.container, "--json"]).stdout.contains("\"running\" : true"))
     }
 
     @Test("a client that vanishes while a timer of a script runs without an end")

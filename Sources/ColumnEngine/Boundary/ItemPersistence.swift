@@ -174,9 +174,10 @@ public final class MemoryPersistence: ItemPersistence {
 }
 
 /// The items of another persistence as of their loading, for a run that leaves nothing: commits succeed, and nothing is
-/// written.
-package final class ScratchPersistence: ItemPersistence {
+/// written. Its document is the other's, which is read and never replaced.
+package final class ScratchPersistence: DocumentPersistence {
     package let isReadOnly = false
+    package let canReplace = false
     private let origin: any ItemPersistence
     private var revision = ItemRevision.initial
 
@@ -198,6 +199,18 @@ package final class ScratchPersistence: ItemPersistence {
     package func synchronize() throws(StoreError) {}
 
     package var closedPaths: [String] { origin.closedPaths }
+    package var keepsDocument: Bool { origin.document != nil }
+    package var hasArchive: Bool { origin.document?.hasArchive == true }
+    package var archivePath: String? { origin.document?.archivePath }
+    package var readablePaths: [String] { origin.document?.readablePaths ?? [] }
+    package var holdsMoreThanFields: Bool { origin.document?.holdsMoreThanFields == true }
+
+    package func beginReplacement(
+        _ snapshot: ItemSnapshot, at revision: ItemRevision
+    ) throws(StoreError) -> any ItemReplacement { throw .storeIsReadOnly }
+
+    package func finish(_ replacement: any ItemReplacement) throws(StoreError) { throw .storeIsReadOnly }
+    package func abandon(_ replacement: any ItemReplacement) {}
 }
 
 /// Loads an empty store for a persistence: items first, then changes. Nothing is logged; observers are not notified.

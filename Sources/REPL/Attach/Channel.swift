@@ -87,13 +87,13 @@ final class Channel {
     func message() throws(AttachDecoder.Problem) -> AttachMessage? { try decoder.next() }
 }
 
-/// A connection between a prompt and a host. The descriptor is closed with the last reference, so that no thread reads
+/// A connection between a prompt and a host, or between a server and a process of it. The descriptor is closed with the last reference, so that no thread reads
 /// from a reused descriptor.
-final class AttachSocket: Sendable {
+package final class AttachSocket: Sendable {
     let descriptor: Int32
 
     /// - Parameter descriptor: a connected socket; closed by this object.
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 

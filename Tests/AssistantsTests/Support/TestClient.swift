@@ -23,9 +23,8 @@ final class TestClient {
         let lines = Lines()
         self.lines = lines
         let audit = try AuditFile(in: scratch.file("config"), container: "/c")
-        server = AssistantServer(loop, audit: audit, allowsChanges: allowsChanges, starter: starter) {
-            lines.bytes += $0
-        }
+        server = AssistantServer(loop, audit: audit, allowsChanges: allowsChanges, starter: starter)
+        server.send = { lines.bytes += $0 }
     }
 
     /// The lines of the record.
@@ -115,15 +114,13 @@ final class HostCalls {
             ? changing()
             : open { options in
                 options.isReadOnly = true
-                if call["tool"]?.text == "run" {
-                    options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
-                }
+                options.persistence = { ScratchPersistence(ArchivePersistence(of: $0)) }
             }
         let output = CapturedOutput()
         host.frontEnd = output
         let json = LuaValue.string(LuaString(try call.json()))
-        _ = try host.run(ToolCalls.function(on: host, isDry: !isChanging), [json]).get()
-        guard let answer = ToolCalls.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
+        _ = try host.run(ToolWork.function(on: host), [json]).get()
+        guard let answer = ToolWork.answer(to: call, in: output.bytes) else { throw TestFailure("no answer") }
         return answer
     }
 
