@@ -1,3 +1,4 @@
+import Files
 import Items
 import SharedItems
 import TestSupport
@@ -15,12 +16,14 @@ struct CutLink {
         proxy = try CuttingProxy(to: cluster.folder.path)
     }
 
-    func open(_ collection: String, keepsCommits: Bool = true) throws -> ItemStore {
+    func open(
+        _ collection: String, keepsCommits: Bool = true, using layer: any FileLayer = PosixFileLayer()
+    ) throws -> ItemStore {
         try ItemStore.open(
             SharedPersistence(
                 SharedAddress(cluster.url(collection, folder: proxy.folder.path)),
                 host: [UInt8](repeating: 7, count: 16), hostName: "laptop", timeLimit: .seconds(5),
-                folder: folder.path, keepsCommits: keepsCommits))
+                folder: folder.path, using: layer, keepsCommits: keepsCommits))
     }
 
     /// Breaks the link: each further attempt ends at its first byte.

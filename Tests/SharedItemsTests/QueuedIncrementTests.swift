@@ -71,6 +71,31 @@ struct QueuedIncrementTests {
     }
 
     @Test(
+        "increments whose answer was lost with their host count once, beside those of others", arguments: [false, true])
+    func answerLost(restarts: Bool) throws {
+        let collection = "answer-\(restarts)"
+        var (laptop, desk) = try stores(collection)
+        var (sum, settled) = (5, 0)
+        for cut in stride(from: 0, to: 1200, by: 60) {
+            try link.goAway(laptop)
+            try add(laptop, 1, 2)
+            try desk.update()
+            try add(desk, 100)
+            sum += 103
+            link.proxy.cut(after: cut, .toHost)
+            try? laptop.update()
+            laptop.connectionWasLost()
+            settled += try laptop.shared.statistics.settledInDoubt
+            if restarts { laptop = try link.open(collection) }
+            try link.comeBack(laptop)
+            settled += try laptop.shared.statistics.settledInDoubt
+            #expect(laptop.conflicts.isEmpty)
+            try expectStock(sum, laptop, desk)
+        }
+        #expect(settled > 0)
+    }
+
+    @Test(
         "of several that wait only the one that another host made impossible is a conflict; log and items are equal",
         arguments: Limit.allCases, [false, true])
     func impossible(limit: Limit, restarts: Bool) throws {

@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import ItemsTestSupport
 import PropertyList
@@ -17,9 +18,11 @@ struct SharedQueueTests {
     init() throws { link = try CutLink() }
 
     /// A laptop with items a, b and c, and a desk whose link cannot be cut.
-    private func stores(_ collection: String) throws -> (laptop: ItemStore, desk: ItemStore) {
+    private func stores(
+        _ collection: String, using layer: any FileLayer = PosixFileLayer()
+    ) throws -> (laptop: ItemStore, desk: ItemStore) {
         let address = try link.cluster.newCollection(collection)
-        let laptop = try link.open(collection)
+        let laptop = try link.open(collection, using: layer)
         for key in ["a", "b", "c"] {
             try laptop.createItem(ItemFields(name: key.uppercased(), valueInDollars: 1, itemKey: key))
         }
@@ -120,6 +123,32 @@ struct SharedQueueTests {
         #expect(try desk.item(forKey: "a")?.name == "mine")
         #expect(try desk.item(forKey: "b")?.valueInDollars == 11)
         #expect(try laptop.undo())
+    }
+
+    @Test("a host that ends while it keeps conflicts, at whatever step, leaves none waiting that builds on them")
+    func endsAmongConflicts() throws {
+        var failAt = 0
+        var failed: String?
+        repeat {
+            failAt += 1
+            let (collection, layer) = ("ends-\(failAt)", FaultyFileLayer())
+            var (laptop, desk) = try stores(collection, using: layer)
+            try link.goAway(laptop)
+            for value in 2...6 { try set(laptop, "a", "valueInDollars", .integer(Int64(value))) }
+            try set(laptop, "c", "name", .string("fine"))
+            try set(desk, "a", "valueInDollars", .integer(100))
+            link.proxy.cut(after: nil)
+            layer.arm(failAt: failAt, keepsFailing: true)
+            try? laptop.update()
+            failed = layer.failedCall
+            laptop = try link.open(collection)
+            try link.comeBack(laptop)
+            try expectEqual([laptop, desk])
+            #expect(try desk.item(forKey: "a")?.valueInDollars == 100, "step \(failAt), \(failed ?? "none")")
+            #expect(try desk.item(forKey: "c")?.name == "fine")
+            #expect(laptop.conflicts.map { $0.changes[0].mine } == (2...6).map { .integer($0) })
+        } while failed != nil
+        #expect(failAt > 5)
     }
 
     @Test("a serializable transaction stays one: what it read has to be as it was", arguments: [false, true])

@@ -134,16 +134,12 @@ package protocol RemotePersistence: ItemPersistence {
     /// - Throws: ``StoreError``; whether they were sent is then found out by ``settleDoubts()``.
     func sendPendingCommits(_ prepared: [[UInt8]], after revision: ItemRevision) throws(StoreError) -> ItemRevision
 
-    /// Moves a queued commit that conflicts with remote ones to ``conflicts``, for the user to settle.
+    /// Moves queued commits that conflict with remote ones to ``conflicts``, for the user to settle. If it ends half-way, also
+    /// with the process, the newest ones are moved: what remains queued builds on none of them.
     ///
-    /// - Parameters:
-    ///   - commit: one of ``pendingCommits``.
-    ///   - host: the name of the other host.
-    ///   - lost: by key, the fields that this host had of items that other hosts removed.
-    /// - Throws: ``StoreError`` with `inputOutput`: it remains queued.
-    func quarantine(
-        _ commit: PendingCommit, host: String, lost: [String: PropertyListFields]
-    ) throws(StoreError)
+    /// - Parameter commits: some of ``pendingCommits``, oldest first, with the name of the other host and the items lost.
+    /// - Throws: ``StoreError`` with `inputOutput`: the oldest ones remain queued.
+    func quarantine(_ commits: [PendingCommit]) throws(StoreError)
 
     /// Removes settled commits.
     func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError)
@@ -267,6 +263,17 @@ package struct PendingCommit: Sendable {
     /// Creates a commit of changes in order.
     package init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {
         (self.identifier, self.date, self.changes, self.reads) = (identifier, date, changes, reads)
+    }
+
+    /// Whether it changes, or has read, one of some items.
+    package func concerns(_ items: NameSet) -> Bool {
+        if items.isEmpty { return false }
+        if changes.contains(where: { items.contains($0.change.itemKey) }) { return true }
+        return switch reads {
+        case nil: false
+        case .whole: true
+        case .keys(let keys): keys.contains { items.contains(String(decoding: $0, as: UTF8.self)) }
+        }
     }
 }
 

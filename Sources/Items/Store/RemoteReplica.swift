@@ -326,11 +326,15 @@ final class RemoteReplica {
     ///
     /// - Returns: the changes of rows, oldest first.
     func undo(_ found: [PendingConflicts.Found]) throws(StoreError) -> [Change] {
-        for conflict in found where !conflict.isAgreement {
-            var lost: [String: PropertyListFields] = [:]
-            for key in conflict.removedItems { lost[key] = columns.row(ofKey: key).map(columns.storedValues(of:)) }
-            try remote?.quarantine(conflict.commit, host: conflict.host, lost: lost)
+        let conflicts = found.filter { !$0.isAgreement }.map { conflict in
+            var commit = conflict.commit
+            commit.host = conflict.host
+            for key in conflict.removedItems {
+                commit.lostItems[key] = columns.row(ofKey: key).map(columns.storedValues(of:))
+            }
+            return commit
         }
+        try remote?.quarantine(conflicts)
         try remote?.endPendingCommits(found.filter(\.isAgreement).map(\.commit))
         let inverse = found.reversed().flatMap { conflict in
             conflict.commit.changes.reversed().lazy.filter {

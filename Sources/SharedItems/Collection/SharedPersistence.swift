@@ -258,7 +258,10 @@ extension SharedPersistence {
         server.log.localRevisions = server.log.localRevisions.filter { $0 > revision.rawValue }
         var commits: [RemoteCommit] = []
         let schema = places.columns?.schema ?? ItemSchema()
-        for commit in try askLog(after: revision.rawValue) {
+        let logged = try askLog(after: revision.rawValue)
+        // What a former process of this host had sent, the server may have committed since the doubts were settled.
+        if !logged.isEmpty, hasPendingCommits { try settleDoubts() }
+        for commit in logged {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {
                 do throws(StoreError) {

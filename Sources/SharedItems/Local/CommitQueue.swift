@@ -24,6 +24,8 @@ final class CommitQueue {
     var hasOwnFields = false
     private(set) var waiting: [QueuedCommit] = []
     private(set) var conflicts: [QueuedCommit] = []
+    /// The number of commits that were added.
+    private var count = 0
 
     init(_ path: String, using layer: any FileLayer) {
         self.path = path
@@ -63,7 +65,7 @@ final class CommitQueue {
     private func replay(_ record: UnsafeRawBufferPointer, _ ended: inout [[UInt8]]) throws(StoreError) {
         var reader = RecordReader(record)
         switch Code(rawValue: try reader.byte()) {
-        case .commit: waiting.append(try QueuedCommit(&reader))
+        case .commit: append(try QueuedCommit(&reader))
         case .ended: ended.append([UInt8](try reader.piece(16)))
         case .conflict:
             let token = [UInt8](try reader.piece(16))
@@ -103,6 +105,13 @@ final class CommitQueue {
         var record = Self.record(.commit)
         commit.write(to: &record)
         try write(record, durable: durable)
+        append(commit)
+    }
+
+    private func append(_ commit: QueuedCommit) {
+        var commit = commit
+        commit.place = count
+        count += 1
         waiting.append(commit)
     }
 
@@ -120,22 +129,21 @@ final class CommitQueue {
         try? layer.remove(path)
     }
 
-    /// Keeps a conflicting commit for the user to settle.
+    /// Keeps conflicting commits for the user to settle, the newest first: a process that is killed meanwhile leaves none
+    /// waiting that builds on one of them.
     ///
-    /// - Parameters:
-    ///   - token: the commit's token.
-    ///   - host: the other host's name.
-    ///   - lost: by key, the fields of the items that the other host removed.
+    /// - Parameter commits: oldest first, with the other host's name and the items that it had removed.
     /// - Throws: `StoreError` with `inputOutput`.
-    func quarantine(
-        _ token: [UInt8], host: String, lost: [String: PropertyListFields]
-    ) throws(StoreError) {
-        var record = Self.record(.conflict)
-        record.bytes += token
-        record.text(host)
-        record.value(.fields(PropertyListFields(lost.map { ($0.key, .fields($0.value)) })))
-        try write(record, durable: true)
-        move(token, host, lost)
+    func quarantine(_ commits: [PendingCommit]) throws(StoreError) {
+        for (place, commit) in commits.enumerated().reversed() {
+            var record = Self.record(.conflict)
+            record.bytes += commit.identifier
+            record.text(commit.host)
+            record.value(.fields(PropertyListFields(commit.lostItems.map { ($0.key, .fields($0.value)) })))
+            // The file has its records in order, also after a power cut.
+            try write(record, durable: place == 0)
+            move(commit.identifier, commit.host, commit.lostItems)
+        }
     }
 
     private func remove(_ tokens: [[UInt8]]) {
@@ -148,7 +156,7 @@ final class CommitQueue {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         var commit = waiting.remove(at: index)
         (commit.pending.host, commit.pending.lostItems) = (host, lost)
-        conflicts.append(commit)
+        conflicts.insert(commit, at: conflicts.firstIndex { $0.place > commit.place } ?? conflicts.endIndex)
     }
 
     private static func record(_ code: Code) -> RecordWriter {
@@ -185,6 +193,8 @@ final class CommitQueue {
 /// A commit queued for the server, with the data to send.
 struct QueuedCommit {
     var pending: PendingCommit
+    /// Its place among all that were queued.
+    var place = 0
     /// The keys of removed items in the encoding of records.
     let removed: [[UInt8]]
     /// The keys of inserted or changed items.

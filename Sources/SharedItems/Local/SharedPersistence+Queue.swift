@@ -30,17 +30,22 @@ extension SharedPersistence {
         _ loader: ItemLoader, _ report: inout ItemLoadReport, isSinceCache: Bool
     ) throws(StoreError) {
         guard let queue else { return }
-        var replayed: [PendingCommit] = []
+        var (replayed, doubtful): ([PendingCommit], [PendingCommit]) = ([], [])
+        var doubtfulItems: NameSet = []
         for commit in queue.waiting {
             do throws(StoreError) {
                 // The items may be older or newer than those it was made on: then the user decides.
-                guard commit.seen <= report.revision.rawValue, isSinceCache else { throw Self.notLoaded }
+                guard commit.seen <= report.revision.rawValue, isSinceCache, !commit.pending.concerns(doubtfulItems)
+                else {
+                    throw Self.notLoaded
+                }
                 replayed.append(try replay(commit.pending, loader))
             } catch {
-                if opensReadOnly { continue }
-                try queue.quarantine(commit.token, host: "", lost: [:])
+                doubtful.append(commit.pending)
+                doubtfulItems.formUnion(commit.pending.changes.lazy.map(\.change.itemKey))
             }
         }
+        if !opensReadOnly { try queue.quarantine(doubtful) }
         queue.update(replayed)
         if !queue.waiting.isEmpty {
             report.notices.append(Self.counted(queue.waiting.count, "waits", "wait") + " for the server")
@@ -205,11 +210,7 @@ extension SharedPersistence {
 
     // MARK: Settling
 
-    package func quarantine(
-        _ commit: PendingCommit, host: String, lost: [String: PropertyListFields]
-    ) throws(StoreError) {
-        try queue?.quarantine(commit.identifier, host: host, lost: lost)
-    }
+    package func quarantine(_ commits: [PendingCommit]) throws(StoreError) { try queue?.quarantine(commits) }
 
     package func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError) {
         try queue?.end(commits.map(\.identifier))
