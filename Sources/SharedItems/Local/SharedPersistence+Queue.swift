@@ -1,6 +1,6 @@
 package import ColumnEngine
 import ItemArchive
-package import PropertyList
+import PropertyList
 
 /// Commits queued for the server.
 extension SharedPersistence {
