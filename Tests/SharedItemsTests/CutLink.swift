@@ -23,7 +23,7 @@ struct CutLink {
             SharedPersistence(
                 SharedAddress(cluster.url(collection, folder: proxy.folder.path)),
                 host: [UInt8](repeating: 7, count: 16), hostName: "laptop", timeLimit: .seconds(5),
-                folder: folder.path, using: layer, keepsCommits: keepsCommits))
+                folder: folder.path, using: layer, keepsCommits: keepsCommits, waiter: BlockingWaiter()))
     }
 
     /// Breaks the link: each further attempt ends at its first byte.
