@@ -76,7 +76,7 @@ struct QueuedIncrementTests {
         let collection = "answer-\(restarts)"
         var (laptop, desk) = try stores(collection)
         var (sum, settled) = (5, 0)
-        for cut in stride(from: 0, to: 1200, by: 60) {
+        for cut in stride(from: 0, to: 6000, by: 120) {
             try link.goAway(laptop)
             try add(laptop, 1, 2)
             try desk.update()

@@ -81,6 +81,10 @@ package protocol RemotePersistence: ItemPersistence {
     /// Called after a change was applied.
     func didApply(_ change: RemoteChange)
 
+    /// Called when the store has a commit that it has taken. Before, a copy of the items must not have it: queued commits that
+    /// were made without it are judged by it first.
+    func didApply(_ commit: RemoteCommit)
+
     /// Whether the item of one row precedes that of another.
     func precedes(_ row: UInt32, _ other: UInt32) -> Bool
 

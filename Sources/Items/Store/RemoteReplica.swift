@@ -266,6 +266,7 @@ final class RemoteReplica {
                     + "are here: \(error.message)", cause: error)
         }
         revision = commit.revision
+        remote?.didApply(commit)
         return applied
     }
 

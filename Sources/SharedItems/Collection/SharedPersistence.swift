@@ -277,7 +277,7 @@ extension SharedPersistence {
                 server.statistics.remoteCommits += 1
                 server.log.meet()
             }
-            cache?.add(commit)
+            cache?.expect(commit)
             server.log.record(Lineage(revision: commit.revision, identifier: commit.lineage))
             commits.append(
                 RemoteCommit(
@@ -446,6 +446,8 @@ extension SharedPersistence {
     }
 
     package func didApply(_ change: RemoteChange) { places.didApply(change) }
+
+    package func didApply(_ commit: RemoteCommit) { cache?.add(expected: commit.revision.rawValue) }
 
     package func precedes(_ row: UInt32, _ other: UInt32) -> Bool { places.precedes(row, other) }
 }

@@ -117,10 +117,10 @@ final class CommitQueue {
 
     /// Removes commits that the server has, or that were dropped.
     func end(_ tokens: [[UInt8]]) throws(StoreError) {
-        for token in tokens {
+        for (place, token) in tokens.enumerated() {
             var record = Self.record(.ended)
             record.bytes += token
-            try write(record, durable: false)
+            try write(record, durable: place == tokens.count - 1)
         }
         remove(tokens)
         guard waiting.isEmpty, conflicts.isEmpty, writer != nil else { return }

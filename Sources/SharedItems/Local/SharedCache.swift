@@ -16,6 +16,8 @@ final class SharedCache {
     private(set) var revision: UInt64 = 0
     /// Revisions beyond a gap.
     private var ahead: Set<UInt64> = []
+    /// Commits that the store has taken, and may not have yet, by revision.
+    private var expected: [UInt64: LoggedCommit] = [:]
     /// The commits since the snapshot of the replacement under way.
     private var following: [LoggedCommit]?
     private(set) var exists = false
@@ -75,6 +77,12 @@ final class SharedCache {
 
     // MARK: Writing
 
+    /// Remembers a commit that the store has taken, until it is added.
+    func expect(_ commit: LoggedCommit) { expected[commit.revision] = commit }
+
+    /// Adds the expected commit with a revision, which the store has by now.
+    func add(expected revision: UInt64) { if let commit = expected.removeValue(forKey: revision) { add(commit) } }
+
     /// Adds a commit, unless it is present already.
     func add(_ commit: LoggedCommit) {
         guard writer != nil || following != nil, commit.revision > revision, !ahead.contains(commit.revision) else {
@@ -114,7 +122,7 @@ final class SharedCache {
         writer = nil
         following = nil
         exists = false
-        ahead = []
+        (ahead, expected) = ([], [:])
     }
 
     // MARK: Replacing

@@ -94,6 +94,7 @@ extension SharedPersistence {
             for commit in commits where commit.revision > report.revision {
                 try replay(commit.changes, loader)
                 report.revision = commit.revision
+                didApply(commit)
             }
         }
     }

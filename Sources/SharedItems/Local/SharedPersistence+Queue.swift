@@ -135,13 +135,13 @@ extension SharedPersistence {
             }
             return found
         }
-        for commit in queue.waiting {
-            guard let made = found[commit.token] else { continue }
+        // First from the queue: a copy of the items must not have what still waits.
+        try queue.end(Array(found.keys))
+        for made in found.values {
             server.statistics.settledInDoubt += 1
             server.log.localRevisions.insert(made.revision)
             cache?.add(made)
         }
-        try queue.end(Array(found.keys))
     }
 
     package func updatePendingCommits(_ commits: [PendingCommit]) { queue?.update(commits) }
@@ -188,12 +188,11 @@ extension SharedPersistence {
             return all
         }
         server.statistics.commits += all.count
-        for (commit, made) in zip(encoded, all) {
-            server.log.record(made)
-            cache?.add(logged(commit.record, made))
-        }
+        for made in all { server.log.record(made) }
         server.log.announce(server.log.lineage.revision)
+        // First from the queue: a copy of the items must not have what still waits.
         try queue.end(batch.commits.map(\.token))
+        for (commit, made) in zip(encoded, all) { cache?.add(logged(commit.record, made)) }
         return ItemRevision(rawValue: server.log.lineage.revision)
     }
 
