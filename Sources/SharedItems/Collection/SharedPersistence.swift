@@ -260,7 +260,11 @@ extension SharedPersistence {
         let schema = places.columns?.schema ?? ItemSchema()
         let logged = try askLog(after: revision.rawValue)
         // What a former process of this host had sent, the server may have committed since the doubts were settled.
-        if !logged.isEmpty, hasPendingCommits { try settleDoubts() }
+        if hasPendingCommits,
+            logged.contains(where: { $0.host == server.host && !server.log.localRevisions.contains($0.revision) })
+        {
+            try settleDoubts()
+        }
         for commit in logged {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {
