@@ -233,6 +233,34 @@ struct SharedQueueTests {
         #expect(laptop.count == 3 + (400 + 8) / 9)
     }
 
+    @Test("what a former process had sent, and the server committed late, is this host's own, and no conflict with itself")
+    func committedLate() throws {
+        let (laptop, desk) = try stores("late")
+        try link.goAway(laptop)
+        try set(laptop, "a", "valueInDollars", .integer(2))
+        link.proxy.cut(after: nil)
+        let shared = try laptop.shared
+        try shared.poll()
+        try shared.settleDoubts()
+        #expect(laptop.waitingCommits == 1)
+        // The server comes to it now, and another host is after it.
+        let (waiting, columns) = (try #require(shared.queue).waiting, try #require(shared.places.columns))
+        let batch = QueuedBatch(waiting, before: [], in: shared.places, columns)
+        let sent = SentCommit(
+            token: waiting[0].token, seen: laptop.revision.rawValue, reads: .byteArrays([]),
+            commit: try batch.encoded()[0])
+        let command = try shared.command(sent, #require(shared.server.collection), remoteLimit: 0)
+        #expect(try shared.outcome(link.cluster.connect().run(command.sql, command.parameters)).status == 0)
+        try desk.update()
+        try set(desk, "a", "valueInDollars", .integer(50))
+        let taken = try shared.takeCommits(after: laptop.revision)
+        #expect(taken.map(\.changes.isEmpty) == [true, false])
+        #expect(laptop.waitingCommits == 0)
+        try expectEqual([laptop, desk])
+        #expect(laptop.conflicts.isEmpty)
+        #expect(try laptop.item(forKey: "a")?.valueInDollars == 50)
+    }
+
     @Test("without the cache, or on another history, what waited is to be settled and not lost")
     func otherHistory() throws {
         var (laptop, desk) = try stores("other")
