@@ -233,7 +233,9 @@ struct SharedQueueTests {
         #expect(laptop.count == 3 + (400 + 8) / 9)
     }
 
-    @Test("what a former process had sent, and the server committed late, is this host's own, and no conflict with itself")
+    @Test(
+        "what a former process had sent, and the server committed late, is this host's own, and no conflict with itself"
+    )
     func committedLate() throws {
         let (laptop, desk) = try stores("late")
         try link.goAway(laptop)
