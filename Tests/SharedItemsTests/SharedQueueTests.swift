@@ -237,7 +237,7 @@ struct SharedQueueTests {
         "what a former process had sent, and the server committed late, is this host's own, and no conflict with itself"
     )
     func committedLate() throws {
-        let (laptop, desk) = try stores("late")
+        var (laptop, desk) = try stores("late")
         try link.goAway(laptop)
         try set(laptop, "a", "valueInDollars", .integer(2))
         link.proxy.cut(after: nil)
@@ -258,6 +258,7 @@ struct SharedQueueTests {
         let taken = try shared.takeCommits(after: laptop.revision)
         #expect(taken.map(\.changes.isEmpty) == [true, false])
         #expect(laptop.waitingCommits == 0)
+        laptop = try link.open("late")
         try expectEqual([laptop, desk])
         #expect(laptop.conflicts.isEmpty)
         #expect(try laptop.item(forKey: "a")?.valueInDollars == 50)
