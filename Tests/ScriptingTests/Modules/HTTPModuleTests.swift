@@ -289,7 +289,7 @@ struct HTTPModuleTests {
         defer { server.stop() }
         let embedding = try Embedding(scratch.file("container")) {
             $0.connectable = ["127.0.0.1:\(server.port)"]
-            $0.timeLimit = .milliseconds(300)
+            $0.timeLimit = .seconds(1)
         }
         defer { embedding.end() }
         #expect(embedding.run("return http.get('\(server.address)/stall')").contains("time"))
