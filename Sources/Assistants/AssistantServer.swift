@@ -187,6 +187,7 @@ package final class AssistantServer {
             let versions = JSONValue.of(["supported": [Self.stateless], "requested": requested])
             throw Denial("this version of the protocol is not served", .version, data: versions)
         } else if claimed != nil {
+            // What comes with each request of this revision is declared and checked as the parameters of a method are.
             _ = try ToolCatalog.method("_meta", in: "_meta", meta ?? .null)
             version = Self.stateless
         } else if !isGreeting, version != nil || method != "ping" {

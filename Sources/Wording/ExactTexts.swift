@@ -26,19 +26,13 @@ extension String {
 
     fileprivate func hasBytes(of other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
-        // Of two native texts without iterators.
-        let isSame = utf8.withContiguousStorageIfAvailable { first in
-            other.utf8.withContiguousStorageIfAvailable { second in
-                guard let a = first.baseAddress, let b = second.baseAddress else { return true }
-                return memcmp(a, b, first.count) == 0
-            }
-        }
-        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+        return other.utf8.withContiguousStorageIfAvailable { hasBytes(of: $0) } ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Whether the text has these bytes, and no others.
     package func hasBytes(of bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard utf8.count == bytes.count else { return false }
+        // Of a native text without an iterator.
         let isSame = utf8.withContiguousStorageIfAvailable { own in
             guard let a = own.baseAddress, let b = bytes.baseAddress else { return true }
             return memcmp(a, b, bytes.count) == 0

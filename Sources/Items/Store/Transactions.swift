@@ -177,7 +177,7 @@ extension ItemStore {
     ///
     /// - Parameters:
     ///   - isolation: which remote commits conflict with it; nil to run the body once.
-    ///   - retries: the maximum number of retries.
+    ///   - retries: the maximum number of retries; without an isolation there are none.
     ///   - body: changes items; it may run more than once.
     /// - Returns: the result of the body.
     /// - Throws: errors of the body; `StoreError` with `conflict` after the last attempt.

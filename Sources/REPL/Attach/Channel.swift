@@ -87,8 +87,8 @@ final class Channel {
     func message() throws(AttachDecoder.Problem) -> AttachMessage? { try decoder.next() }
 }
 
-/// A connection between a prompt and a host, or between a server and a process of it. The descriptor is closed with the last reference, so that no thread reads
-/// from a reused descriptor.
+/// A connection between a prompt and a host, or between a server and a process of it. The descriptor is closed with the
+/// last reference, so that no thread reads from a reused descriptor.
 package final class AttachSocket: Sendable {
     let descriptor: Int32
 
