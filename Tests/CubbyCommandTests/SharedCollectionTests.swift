@@ -36,6 +36,14 @@ final class SharedCollectionTests {
         #expect(try program("shared", "migrate", server.url()).stdout.contains("format 1"))
     }
 
+    @Test("a save in a host's first run succeeds: it is not met by that of its new copy")
+    func savesAtFirst() throws {
+        for name in ["desk-1", "desk-2"] {
+            let run = try host(name, "items:createItem{ name = 'Vase' } print(items:saveChanges())")
+            #expect(run.stdout == "true\n" && run.stderr == "", "\(run.stderr)")
+        }
+    }
+
     @Test("the owner says what the log keeps, and the rest leaves; feeds and hosts say so")
     func trim() throws {
         let code = "for n = 1, 5 do items:transaction(function() items:createItem{ name = 'item ' .. n } end) end"

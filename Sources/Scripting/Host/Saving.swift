@@ -142,15 +142,16 @@ package final class StoreSaver {
         // A script's limit does not stop a save, only the wait for it.
         let watch = cubby_watch_work(cubby_watch())
         defer { _ = cubby_watch_work(watch) }
-        if let saveUnderWay {
-            // The save in progress may lack later changes: the next save includes them.
-            saveUnderWay.waiters.append { [weak self] _ in
-                self?.save(cause, simulated: simulated, canBeVetoed: canBeVetoed, completion: completion)
-            }
-            return
+        let again: ((any Error)?) -> Void = { [weak self] _ in
+            self?.save(cause, simulated: simulated, canBeVetoed: canBeVetoed, completion: completion)
         }
+        // The save in progress may lack later changes: the next save includes them.
+        if let saveUnderWay { return saveUnderWay.waiters.append(again) }
         do {
-            guard let save = try begin(cause, simulated, canBeVetoed) else { return completion(nil) }
+            guard let save = try begin(cause, simulated, canBeVetoed) else {
+                guard let saveUnderWay else { return completion(nil) }
+                return saveUnderWay.waiters.append(again)
+            }
             let current = SaveUnderWay(save, cause, simulated)
             current.waiters = [completion]
             saveUnderWay = current
@@ -173,14 +174,14 @@ package final class StoreSaver {
     /// Saves before the background or the end, blocking until the archive is in place.
     @discardableResult
     func saveNow(_ cause: LifeCycleCause, _ simulated: Bool) -> (any Error)? {
-        if let saveUnderWay {
-            UnstoppableWork.begin()
-            let result = saveUnderWay.worker?.join()
-            UnstoppableWork.end()
-            if let result { finish(saveUnderWay, result) }
-        }
+        finishSaveUnderWay()
         do {
-            guard let save = try begin(cause, simulated, false) else { return nil }
+            var begun = try begin(cause, simulated, false)
+            if begun == nil, saveUnderWay != nil {
+                finishSaveUnderWay()
+                begun = try begin(cause, simulated, false)
+            }
+            guard let save = begun else { return nil }
             let current = SaveUnderWay(save, cause, simulated)
             saveUnderWay = current
             UnstoppableWork.begin()
@@ -195,6 +196,15 @@ package final class StoreSaver {
         }
     }
 
+    /// Waits for the archive that another thread writes, and moves it into place.
+    private func finishSaveUnderWay() {
+        guard let saveUnderWay else { return }
+        UnstoppableWork.begin()
+        let result = saveUnderWay.worker?.join()
+        UnstoppableWork.end()
+        if let result { finish(saveUnderWay, result) }
+    }
+
     /// Rewrites the archive when the journal has outgrown it, which bounds the disk space and the next launch. Nothing
     /// waits for it.
     private func saveIfJournalIsLong() {
@@ -204,7 +214,8 @@ package final class StoreSaver {
         save(.journal) { _ in }
     }
 
-    /// Runs the handlers, the last commit and the snapshot; nil when there is nothing to save.
+    /// Runs the handlers, the last commit and the snapshot; nil when there is nothing to save, or when another save has begun
+    /// meanwhile: that of a long journal, with the last commit, or one of other code while a server was waited for.
     private func begin(_ cause: LifeCycleCause, _ simulated: Bool, _ canBeVetoed: Bool) throws -> ItemStoreSave? {
         guard items.hasChanges, !items.isReadOnly else { return nil }
         guard !items.isInTransaction else {
@@ -218,6 +229,7 @@ package final class StoreSaver {
             will, until: runtime.hooks.willSaveDeadline,
             own: { [unowned self] in
                 commit()
+                guard saveUnderWay == nil else { return }
                 service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
                 snapshot = Result { () throws(StoreError) in try items.beginSave() }
             })
