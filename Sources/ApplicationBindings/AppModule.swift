@@ -40,11 +40,7 @@ package enum AppModule: ScriptModule {
             "terminate", ["code": "the exit status (default: 0)"],
             doc: "Ends the application in order: the handlers run and the items are saved.", example: "app:terminate()"
         ) { (app, code: Int64?) -> Void in
-            if let code {
-                app.host.lifeCycle.exit(Int32(truncatingIfNeeded: code))
-            } else {
-                app.host.terminate(cause: .script, explicitly: true)
-            }
+            try app.host.lifeCycle.exit(code)
             throw LuaError(.cancelled, "the application has ended")
         }
         cls.method(
@@ -87,18 +83,19 @@ package enum AppModule: ScriptModule {
             cls.method(
                 name, doc: documentation + " All callbacks are delivered before it returns.",
                 example: "\(undone[name] ?? "")app:\(name)() return app.state"
-            ) { app in try simulate(event, on: app.host) }
+            ) { app in try simulate(name, event, on: app.host) }
         }
         cls.method(
             "interrupt", ["reason": "the reason, for readers of the script"],
             doc: "Simulates an incoming call: the application becomes inactive.",
             example: "app:interrupt(\"a call\") app:endInterruption()"
-        ) { (app, _: String?) in try simulate(.interrupt, on: app.host) }
+        ) { (app, _: String?) in try simulate("interrupt", .interrupt, on: app.host) }
     }
 
-    private static func simulate(_ event: ApplicationEvent, on host: ScriptHost) throws {
+    private static func simulate(_ verb: String, _ event: ApplicationEvent, on host: ScriptHost) throws {
         guard !host.items.isInTransaction else {
-            throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
+            throw LuaError(
+                .argument, "\(verb) is not possible inside a transaction: its changes are not committed yet")
         }
         do { try host.lifeCycle.simulate(event) } catch { throw LuaError(.argument, error.message) }
     }
@@ -146,7 +143,8 @@ enum BackupBinding {
             throw LuaError(.argument, "a backup does not go into the container itself: \(path)")
         }
         if host.items.isInTransaction {
-            throw LuaError(.argument, "not possible inside a transaction: its changes are not committed yet")
+            throw LuaError(
+                .argument, "backup is not possible inside a transaction: its changes are not committed yet")
         }
         if layer.exists(path) {
             throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")

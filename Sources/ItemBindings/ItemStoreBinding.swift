@@ -166,7 +166,9 @@ enum ItemStoreBinding {
             }
             classes.host.lifeCycle.saver.commitBeforeTransaction()
             return LuaVariadic(
-                try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() })
+                try classes.host.scheduler.inTransaction {
+                    try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() }
+                })
         }
         cls.method(
             "undo", steps,
@@ -193,7 +195,8 @@ enum ItemStoreBinding {
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in
             classes.host.lifeCycle.saver.commitBeforeTransaction()
-            return try classes.table(of: store.dryRun { _ = try body.call() })
+            let changes = try classes.host.scheduler.inTransaction { try store.dryRun { _ = try body.call() } }
+            return try classes.table(of: changes)
         }
     }
 

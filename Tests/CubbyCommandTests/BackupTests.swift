@@ -87,7 +87,7 @@ struct BackupTests {
             made.stdout.replacing(folder, with: "F").replacing(program.container, with: "C") == """
                 true\tcannot open F/copy: it is there already: give a new name
                 false\ta backup does not go into the container itself: C/Documents/copy
-                (command line):4: not possible inside a transaction: its changes are not committed yet
+                (command line):4: backup is not possible inside a transaction: its changes are not committed yet
                 false\t1\ttrue
 
                 """)

@@ -40,7 +40,7 @@ print(bear.room)
 print(pcall(function() items:transaction(function() items:saveChanges() end) end))
 -- expect: false	transactions.lua:40: saveChanges is not possible inside a transaction: its changes are not committed yet
 print(pcall(function() items:transaction(function() app:pressHome() end) end))
--- expect: false	transactions.lua:42: not possible inside a transaction: its changes are not committed yet
+-- expect: false	transactions.lua:42: pressHome is not possible inside a transaction: its changes are not committed yet
 
 -- Undo takes back the last commit or transaction.
 items:transaction(function() bear.valueInDollars = 1 end)

@@ -4,7 +4,7 @@ import Glibc
 import Images
 import Items
 import Logging
-import Lua
+package import Lua
 import PropertyList
 
 /// The life cycle: signals and scripts send events to its machine, and it performs the machine's actions. The last step
@@ -61,6 +61,7 @@ package final class LifeCycle {
         runtime.hooks.handlerFailed = { [unowned self] in backgroundTasks.endAll(of: $0) }
         // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
         runtime.hooks.handlerEnded = { [unowned self] in saver.commit(inGroup: self.runtime.state.depth > 0) }
+        runtime.scheduler.isInTransaction = { [items = stores.items] in items.isInTransaction }
         runtime.state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         runtime.loop.onSignal = { [unowned self] signal in received(signal) }
     }
@@ -104,11 +105,18 @@ package final class LifeCycle {
         }
     }
 
-    /// Ends the application with a status that a script has chosen: the first choice, also in a handler of an exit that
-    /// none has chosen.
-    package func exit(_ code: Int32) {
-        status.requestEnd(code, isChosen: true)
-        terminate(code, cause: .script, explicitly: true)
+    /// Ends the application for a script, after the transaction that it is in. Of the statuses that scripts choose the first
+    /// one counts, also in a handler of an exit that none has chosen.
+    ///
+    /// - Throws: `LuaMismatch` for a status beyond a byte, of which the system would keep the last one: 256 would be a success.
+    package func exit(_ code: Int64?) throws(LuaMismatch) {
+        if let code {
+            guard let status = Int32(exactly: code), (-128...255).contains(status) else {
+                throw LuaMismatch("an exit status from 0 to 255 expected, got \(code)", argument: "code")
+            }
+            self.status.requestEnd(status, isChosen: true)
+        }
+        endAfterTransaction(.script)
     }
 
     /// Terminates in order: the handlers run, the items are saved.
@@ -120,8 +128,6 @@ package final class LifeCycle {
         status.requestEnd(code)
         frontEnd?.applicationWillTerminate()
         handle(.terminate(explicitly: explicitly), cause: cause)
-        // Running code ends at its next instruction.
-        if status.exitCode != nil, runtime.state.depth > 0 { runtime.state.interrupter.interrupt(.events) }
     }
 
     /// Ends at once or, inside a transaction, after the running code was unwound and the transaction rolled back.
@@ -129,15 +135,16 @@ package final class LifeCycle {
         // A repeated request during the exit skips the handlers.
         if isHandling, machine.state == .notRunning, cause == .sigterm { status.skipHandlers() }
         guard stores.items.isInTransaction, runtime.state.depth > 0 else {
-            return terminate(cause: cause, explicitly: false)
+            return terminate(cause: cause, explicitly: cause == .script)
         }
         status.deferEnd(cause)
+        runtime.state.interrupter.interrupt(.events)
     }
 
     /// Performs an exit that was deferred by a transaction.
     func endIfDeferred() {
         guard !stores.items.isInTransaction, let cause = status.takeDeferredEnd() else { return }
-        terminate(cause: cause, explicitly: false)
+        terminate(cause: cause, explicitly: cause == .script)
     }
 
     /// Called when the host is released.
@@ -239,6 +246,8 @@ package final class LifeCycle {
             for action in actions { perform(action, next.cause, next.simulated) }
             updateFrontEnd(next.event)
         }
+        // Running code ends at its next instruction.
+        if status.exitCode != nil, runtime.state.depth > 0 { runtime.state.interrupter.interrupt(.events) }
     }
 
     /// Whether an event waits that must not wait for a user: the next one of the process, or the end.

@@ -304,21 +304,22 @@ extension TaskScheduler {
     }
 }
 
-/// Tasks while a script is paused at a break.
+/// Tasks while a script is paused at a break, or while a transaction runs.
 ///
 /// The event loop then runs for signals, the user's input and the life cycle. Life-cycle handlers run: the application
 /// can go to the background, save and end. All other tasks wait (timers, ends of waits, entries of attached prompts,
-/// calls from Swift), so that only the user changes the state that is examined.
+/// calls from Swift), so that only the user changes the state that is examined, and a transaction that waits has the changes
+/// of its own code and of life-cycle handlers alone: those of other tasks would be rolled back with it.
 extension TaskScheduler {
-    /// Whether the next step of a task waits for the end of a break.
+    /// Whether the next step of a task waits for the end of a break or a transaction.
     func isHeld(_ task: ScriptTask) -> Bool { held != nil && !task.isOfBreak }
 
-    /// Defers a step of a task until the end of the break.
+    /// Defers a step of a task until then.
     func hold(_ task: ScriptTask, _ perform: @escaping () -> Void) {
         held?.append(HeldWork(owner: task, perform: perform))
     }
 
-    /// Defers work until the end of the break; false if there is none.
+    /// Defers work until then; false if there is neither.
     func holds(_ owner: AnyObject, _ perform: @escaping () -> Void) -> Bool {
         guard let work = held else { return false }
         if !work.contains(where: { $0.owner === owner }) { held?.append(HeldWork(owner: owner, perform: perform)) }
@@ -355,16 +356,32 @@ extension TaskScheduler {
             task.deadlineTimer?.cancel()
             task.deadlineTimer = nil
         }
+        let outer = held
         held = []
         armDeadline()
         let value = body()
         for (task, seconds) in zip(limited, left) { task.deadline = .now().advanced(by: seconds) }
         timed.forEach(setDeadlineTimer)
         if !timeRunsOn { secondsAtBreaks += MonotonicTime.now().seconds(since: start) }
-        let work = held ?? []
-        held = nil
         armDeadline()
-        for item in work { loop.after(0, handler: item.perform) }
+        endHolding(outer)
         return value
+    }
+
+    /// Runs the body of a transaction, for whose end all other tasks wait.
+    package func inTransaction<Value>(_ body: () throws -> Value) rethrows -> Value {
+        let outer = held
+        held = []
+        defer { endHolding(outer) }
+        return try body()
+    }
+
+    /// Does what was deferred, unless something around still defers it.
+    func endHolding(_ outer: [HeldWork]?) {
+        let work = held ?? []
+        held = outer
+        for item in work {
+            if outer == nil { loop.after(0, handler: item.perform) } else { held?.append(item) }
+        }
     }
 }

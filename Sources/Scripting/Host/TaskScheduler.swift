@@ -16,12 +16,14 @@ package final class TaskScheduler {
     var waiting: [ObjectIdentifier: ScriptTask] = [:]
     /// Set by a waiting function just before it yields.
     private var pendingWait: ((@escaping () -> Void) -> () -> Void)?
-    /// Work deferred until the end of a break; nil without a break.
+    /// Work deferred until the end of a break or a transaction; nil without one.
     var held: [HeldWork]?
     /// Seconds of breaks that do not count towards time limits.
     var secondsAtBreaks = 0.0
     /// Whether nested waits must end now.
     var isEnding: () -> Bool = { false }
+    /// Whether the running code changes items as a transaction.
+    var isInTransaction: () -> Bool = { false }
     /// The entry whose code is running; nil for the host's own code. A task belongs to the entry of the code that
     /// starts it.
     private(set) var entry: ScriptEntry? {
@@ -229,7 +231,10 @@ package final class TaskScheduler {
     /// Resumes a waiting task, at once or after a break.
     private func resume(_ task: ScriptTask) {
         if isHeld(task) { return hold(task) { [self] in resume(task) } }
-        if case .waiting = task.progress { step(task, []) }
+        guard case .waiting = task.progress else { return }
+        // Code that has waited while the application ended goes no further.
+        if isEnding() { state.interrupter.interrupt(.events) }
+        step(task, [])
     }
 
     /// Schedules the cancellation of a waiting task at its deadline.
@@ -302,6 +307,9 @@ package final class TaskScheduler {
         let forget = register { isDone = true }
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
+        let isFree = held == nil
+        if isFree, isInTransaction() { held = [] }
+        defer { if isFree { endHolding(nil) } }
         while !isDone {
             let left = nearestDeadline?.seconds(since: .now())
             if isEnding() || cancelRequested || isCallerCancelled {

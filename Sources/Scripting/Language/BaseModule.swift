@@ -163,13 +163,13 @@ package enum BaseModule {
             ["code": "the exit status; true is 0, false is 1", "close": "ignored: the state is always closed"],
             doc: "Ends the application in order: the items are saved first.", example: "os.exit(0)"
         ) { [unowned host] (code: LuaEither<Bool, Int64>?, _: Bool?) -> Void in
-            let status: Int32 =
+            let status: Int64 =
                 switch code {
                 case .first(false)?: 1
-                case .second(let value)?: Int32(truncatingIfNeeded: value)
+                case .second(let value)?: value
                 default: 0
                 }
-            host.lifeCycle.exit(status)
+            try host.lifeCycle.exit(status)
             throw LuaError(.cancelled, "the application has ended")
         }
         os.function(
