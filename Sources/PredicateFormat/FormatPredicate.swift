@@ -287,7 +287,8 @@ extension FormatExpression {
     /// evaluation; a division by 0 and an overflow aside.
     package var isPartial: Bool {
         switch self {
-        case .constant, .keyPath: false
+        case .constant: false
+        case .keyPath(let path): path.rest.contains(where: PredicateKeyValueCoding.computations.contains)
         case .negated(let operand): operand.isPartial
         case .arithmetic(let left, let operation, let right):
             operation.takesWholeNumbers || left.isPartial || right.isPartial

@@ -77,6 +77,10 @@ struct PredicateTests {
             ("median(scores) == 4", true), ("median(1, 2, 3, 10) == 2.5", true),
             ("stddev(2, 4, 4, 4, 5, 5, 7, 9) == 2", true),
             ("mode(1, 2, 2, 3, 3) == {2, 3}", true), ("median(tags) == nil", true), ("exp(0) == 1", true),
+            ("sum(tags) == nil AND average(tags) == nil AND stddev(tags) == nil", true),
+            ("sum(empty) == 0 AND max(empty) == nil", true), ("tags.@sum == 0 OR tags.@avg == 0", false),
+            ("max(tags) == 'gift' AND tags.@min == '1925'", true), ("max(3, 'x') == nil AND min('x', 3) == nil", true),
+            ("sum({1, nil, 2}) == 3 AND median({1, 'x', 2}) == nil", true),
             ("ln(exp(2)) == 2", true), ("log(1000) == 3", true), ("ln(-1) == nil", true), ("exp(99999) == nil", true),
         ])
     func functions(format: String, expected: Bool) throws {

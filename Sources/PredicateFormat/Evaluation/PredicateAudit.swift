@@ -5,6 +5,8 @@ package struct PredicateFault: Error, Hashable {
     package enum Reason: Hashable, Sendable {
         /// The value is of this kind.
         case kind(PredicateKind)
+        /// It is a collection with an element of this kind, which is not computed with, or not compared with the others.
+        case element(PredicateKind)
         /// It is a number with a fraction, where whole numbers are computed with.
         case fraction
         /// A function has no value there: the square root of -1, a text that is not a number.
@@ -19,13 +21,19 @@ package struct PredicateFault: Error, Hashable {
     package let subject: String
     package let reason: Reason
 
-    /// Whether the value is of a kind that is not taken.
-    package var isOfKind: Bool { if case .kind = reason { true } else { false } }
+    /// Whether the value, or an element of it, is of a kind that is not taken.
+    package var isOfKind: Bool {
+        switch reason {
+        case .kind, .element: true
+        case .fraction, .undefined, .zero, .overflow: false
+        }
+    }
 
     /// The reason, for users, after the subject: `is text`.
     package var text: String {
         switch reason {
         case .kind(let kind): "is \(kind.named)"
+        case .element(let kind): "contains \(kind.named)"
         case .fraction: "is not a whole number"
         case .undefined: "is undefined"
         case .zero: "is 0"
@@ -210,8 +218,14 @@ package struct PredicateAudit {
         }
         if let result = function.apply(values) { return result }
         switch function {
-        case .sum, .average, .min, .max, .median, .stddev, .mode, .count, .now, .length, .lowercase, .uppercase, .abs,
-            .floor, .ceiling, .trunc:
+        case .sum, .average, .median, .stddev, .min, .max:
+            let areNumbers = function != .min && function != .max
+            let odd = PredicateKeyValueCoding.oddKind(
+                among: PredicateFunction.computed(values), areNumbers: areNumbers)
+            guard let odd else { return nil }
+            let subject = arguments.count == 1 ? arguments[0] : call
+            throw PredicateFault(subject: subject.excerpt, reason: .element(odd))
+        case .mode, .count, .now, .length, .lowercase, .uppercase, .abs, .floor, .ceiling, .trunc:
             return nil
         case .onesComplement:
             if values[0] == nil { return nil }
@@ -253,7 +267,13 @@ package struct PredicateAudit {
         for (place, key) in keys.enumerated() {
             guard let current = value, current != .null else { return nil }
             let kind = PredicateKind(of: current)
-            if kind == .collection { return PredicateKeyValueCoding.value(current, Array(keys[place...])) }
+            if kind == .collection {
+                let rest = Array(keys[place...])
+                if let odd = PredicateKeyValueCoding.oddKind(current, rest) {
+                    throw PredicateFault(subject: subject, reason: .element(odd))
+                }
+                return PredicateKeyValueCoding.value(current, rest)
+            }
             guard !key.hasPrefix("@"), kind == .unknown || PredicateProperty.exists(key, of: kind) else {
                 throw PredicateFault(subject: subject, reason: .kind(kind))
             }

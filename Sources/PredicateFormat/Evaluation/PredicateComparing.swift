@@ -180,21 +180,21 @@ package enum PredicateNumber {
     }
 }
 
-/// Statistical functions over the numbers among some values; other values are ignored.
+/// Statistical functions over numbers.
 enum PredicateStatistics {
-    /// The median; for an even count the mean of the two middle numbers. Nil for none.
+    /// The median; for an even count the mean of the two middle numbers. Nil for none, and if a value is no number.
     static func median(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0) }.sorted { $0.asDouble < $1.asDouble }
-        guard !numbers.isEmpty else { return nil }
+        guard !numbers.isEmpty, numbers.count == values.count else { return nil }
         let middle = numbers.count / 2
         if numbers.count % 2 == 1 { return numbers[middle].value }
         return PredicateKeyValueCoding.average([numbers[middle - 1].value, numbers[middle].value])
     }
 
-    /// The population standard deviation, a real; nil for none.
+    /// The population standard deviation, a real; nil for none, and if a value is no number.
     static func standardDeviation(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0)?.asDouble }
-        guard !numbers.isEmpty else { return nil }
+        guard !numbers.isEmpty, numbers.count == values.count else { return nil }
         let mean = numbers.reduce(0, +) / Double(numbers.count)
         let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
         return .real((squares / Double(numbers.count)).squareRoot())

@@ -216,36 +216,50 @@ enum PredicateKeyValueCoding {
         }
     }
 
-    /// The sum of the numbers among the values; 0 for none.
+    /// The operators that compute with elements, which have to be numbers, or for the last two of one kind.
+    static let computations: Set = ["@sum", "@avg", "@min", "@max"]
+
+    /// The kind of the first element for which a computation at the end of a path has no result; nil if there is none.
+    static func oddKind(_ start: PropertyListValue, _ path: [String]) -> PredicateKind? {
+        guard let place = path.firstIndex(where: computations.contains),
+            let elements = value(start, path[..<place])?.predicateElements
+        else { return nil }
+        let values = elements.compactMap { Interruption.isDueAtStep ? nil : value($0, path[(place + 1)...]) }
+        return oddKind(among: values, areNumbers: path[place] == "@sum" || path[place] == "@avg")
+    }
+
+    /// The kind of the first value that is no number, or of another kind than those before it; nil if there is none.
+    static func oddKind(among values: [PropertyListValue], areNumbers: Bool) -> PredicateKind? {
+        let kinds = values.lazy.filter { $0 != .null }.map { PredicateKind(of: $0) }
+        let wanted = areNumbers ? .number : kinds.first
+        return kinds.first { $0 != wanted }
+    }
+
+    /// The sum of numbers, 0 for none; nil if a value is no number.
     static func sum(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
         var total = PredicateNumber.integer(0)
-        for number in values.lazy.compactMap({ PredicateNumber($0) }) {
+        for value in values {
             if Interruption.isDueAtStep { return nil }
-            guard let next = PredicateArithmetic.add.apply(total, number) else { return nil }
+            guard let number = PredicateNumber(value), let next = PredicateArithmetic.add.apply(total, number) else {
+                return nil
+            }
             total = next
         }
         return total.value
     }
 
-    /// The mean of the numbers among the values, a real; nil for none.
-    static func average(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
-        let numbers = values.compactMap { PredicateNumber($0) }
-        guard !numbers.isEmpty, let total = sum(numbers.map(\.value)).flatMap({ PredicateNumber($0) }) else {
-            return nil
-        }
-        return .real(total.asDouble / Double(numbers.count))
+    /// The mean of numbers, a real; nil for none, and if a value is no number.
+    static func average(_ values: [PropertyListValue]) -> PropertyListValue? {
+        guard !values.isEmpty, let total = sum(values).flatMap({ PredicateNumber($0) }) else { return nil }
+        return .real(total.asDouble / Double(values.count))
     }
 
-    /// The least or the greatest of the values that are comparable with the first one.
-    static func extreme(_ values: some Sequence<PropertyListValue>, _ wanted: PredicateOperator) -> PropertyListValue? {
-        var best: PropertyListValue?
-        for value in values {
+    /// The least or the greatest of values of one kind; nil for none, and for several kinds.
+    static func extreme(_ values: [PropertyListValue], _ wanted: PredicateOperator) -> PropertyListValue? {
+        guard var best = values.first, oddKind(among: values, areNumbers: false) == nil else { return nil }
+        for value in values.dropFirst() {
             if Interruption.isDueAtStep { return nil }
-            guard let reached = best else {
-                best = value
-                continue
-            }
-            if wanted.accepts(PredicateComparing.order(value, reached, options: [])) { best = value }
+            if wanted.accepts(PredicateComparing.order(value, best, options: [])) { best = value }
         }
         return best
     }

@@ -108,7 +108,7 @@ import TimeZones
         case .now:
             return nil
         case .sum, .average, .min, .max, .median, .stddev, .mode:
-            let values = (arguments.count == 1 ? value.predicateElements : nil) ?? arguments.compactMap { $0 }
+            let values = Self.computed(arguments)
             switch self {
             case .sum: return PredicateKeyValueCoding.sum(values)
             case .average: return PredicateKeyValueCoding.average(values)
@@ -122,6 +122,12 @@ import TimeZones
         case .lowercase: return value.text == nil ? nil : PredicateProperty.value("lowercaseString", of: value)
         case .uppercase: return value.text == nil ? nil : PredicateProperty.value("uppercaseString", of: value)
         }
+    }
+
+    /// What a computation over several values takes: the elements of a collection, or the arguments; without nil.
+    static func computed(_ arguments: [PropertyListValue?]) -> [PropertyListValue] {
+        let elements = arguments.count == 1 ? arguments[0]?.predicateElements : nil
+        return (elements ?? arguments.compactMap { $0 }).filter { $0 != .null }
     }
 
     private func number(_ value: PredicateNumber) -> PredicateNumber? {

@@ -251,6 +251,31 @@ struct ItemsLeftOutTests {
         ]) { _ = try store.query().groupBy("t.length") }
     }
 
+    @Test("a computation over the elements of a collection, of which one is of another kind")
+    func elements() throws {
+        try add(
+            ["l": .array([.integer(10), .string("20")])], ["l": .array([.string("n/a")])],
+            ["l": .array([.integer(10)])],
+            ["l": .array([])])
+        for (format, count) in [
+            ("l.@sum == 10", 1), ("l.@sum == 0", 1), ("l.@avg == 10", 1), ("sum(l) == 10", 1), ("average(l) == 10", 1),
+            ("median(l) == 10", 1), ("stddev(l) == 0", 1),
+        ] {
+            try says(["\(format) left out 2 items whose l contains text"]) { () throws in
+                #expect(try store.query(FormatPredicate(format: format)).count() == count, "\(format)")
+            }
+        }
+        for subject in ["l.@max", "min(l)"] {
+            let left = "\(subject) == 10 left out 1 item whose"
+            try says(["\(left) l contains text; \(left) \(subject) is text"]) { () throws in
+                #expect(try store.query(FormatPredicate(format: "\(subject) == 10")).count() == 1, "\(subject)")
+            }
+        }
+        try says(["sum(l.@sum) left out 2 items whose l contains text"]) { () throws in
+            #expect(try store.query().sum("l.@sum") == .integer(10))
+        }
+    }
+
     @Test(
         "what no item has a value for raises, in conditions and in keys",
         arguments: [
