@@ -224,36 +224,6 @@ int csqlite_create_table(
     return csqlite_run_own(database, text);
 }
 
-/* The byte of a text at a place, where a day has the time of its beginning behind it; -1 behind the end. */
-static int byte_at(const unsigned char *text, int count, int is_day, int place) {
-    static const char midnight[] = " 00:00:00";
-    if (place < count) return text[place];
-    return is_day && place < count + 9 ? midnight[place - count] : -1;
-}
-
-static int compare_dates(void *data, int left_count, const void *left, int right_count, const void *right) {
-    (void)data;
-    const unsigned char *first = left, *second = right;
-    int first_is_day = left_count == 10 && first[4] == '-' && first[7] == '-';
-    int second_is_day = right_count == 10 && second[4] == '-' && second[7] == '-';
-    int shorter = left_count < right_count ? left_count : right_count;
-    int order = shorter > 0 ? memcmp(first, second, (size_t)shorter) : 0;
-    /* What follows equal beginnings: nine bytes at most if a text is a day. */
-    if (order) return order;
-    if (!first_is_day && !second_is_day) return (left_count > right_count) - (left_count < right_count);
-    for (int place = shorter;; place++) {
-        int byte = byte_at(first, left_count, first_is_day, place);
-        int other = byte_at(second, right_count, second_is_day, place);
-        if (byte != other) return byte < other ? -1 : 1;
-        if (byte < 0) return 0;
-    }
-}
-
-int csqlite_add_date_order(sqlite3 *handle, const char *name) {
-    enum { UTF8 = 1 };
-    return csqlite_loaded.sqlite3_create_collation_v2(handle, name, UTF8, NULL, compare_dates, NULL);
-}
-
 void csqlite_fail(struct csqlite_table *table, const char *message) {
     csqlite_loaded.sqlite3_free(table->base.message);
     size_t length = strlen(message) + 1;

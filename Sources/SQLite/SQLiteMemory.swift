@@ -45,7 +45,7 @@ extension SQLiteDatabase {
         if result != 0 { throw failure(result) }
     }
 
-    /// The collating sequence of dates as texts: a day is its beginning.
+    /// The collating sequence of dates as texts: by the moments that they are, a day by its beginning.
     package static let dateOrder = "cubby_date"
 
     /// Adds the collating sequence of dates.

@@ -86,7 +86,7 @@ package struct SQLiteQuestion {
         return Operation(rawValue: constraint.operation)
     }
 
-    /// Whether texts are compared byte by byte; if so, for dates also where a day is its beginning.
+    /// Whether texts are compared byte by byte; if so, for dates also as moments.
     package func isBinary(_ index: Int, orOfDates allowsDates: Bool = false) -> Bool {
         let name = String(cString: library.pointee.sqlite3_vtab_collation(info, Int32(index))).lowercased()
         return name == "binary" || allowsDates && name == SQLiteDatabase.dateOrder

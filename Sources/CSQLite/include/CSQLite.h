@@ -162,8 +162,8 @@ csqlite_database *_Nullable csqlite_open_memory(int *_Nonnull result);
 /* Lets LIKE compare characters beyond ASCII in one case, too, by a function. Returns SQLite's result. */
 int csqlite_fold_case(sqlite3 *_Nonnull handle, uint32_t (*_Nonnull fold)(uint32_t));
 
-/* Adds a collating sequence of dates as texts: `2024-02-29` is `2024-02-29 00:00:00`, and others are compared byte by byte.
- * Returns SQLite's result. */
+/* Adds a collating sequence of dates as texts: those are compared as moments, `2024-02-29` as its beginning, and others byte
+ * by byte. Returns SQLite's result. */
 int csqlite_add_date_order(sqlite3 *_Nonnull handle, const char *_Nonnull name);
 
 /* Attaches a database under a name, with the parameters and the safety of csqlite_open. Returns SQLite's result. */

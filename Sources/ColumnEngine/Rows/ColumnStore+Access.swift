@@ -185,16 +185,41 @@ extension ColumnStore {
     /// The kinds of cells that a field has ever had, a bit each; for a declared field, its own and those of the misfits
     /// that it has.
     package func cellKinds(_ field: ItemField) -> UInt16 {
-        let declared: Cell.Kind
-        switch table.declared(field)?.kind {
-        case .integer?: declared = .integer
-        case .date?: declared = .date
-        case .text?: declared = .shortText
-        default: return table.kinds(field) ?? 1 << UInt16(Cell.Kind.shortText.rawValue)
+        guard let declared = declaredCellKind(field) else {
+            return table.kinds(field) ?? Cell.Kind.shortText.bit
         }
-        return table.column(field)?.misfits.cells.values.reduce(1 << UInt16(declared.rawValue)) {
-            $1.isAbsent ? $0 : $0 | 1 << UInt16($1.kind.rawValue)
+        return table.column(field)?.misfits.cells.values.reduce(declared.bit) {
+            $1.isAbsent ? $0 : $0 | $1.kind.bit
         } ?? 0
+    }
+
+    /// The same of the items in the store alone, where values of several kinds may be gone: by a removal, by undo, with a
+    /// transaction that was taken back. O(n) at most, once after a change.
+    package func presentKinds(_ field: ItemField) -> UInt16 {
+        let known = cellKinds(field)
+        let types = [Cell.Kind.shortText.bit | Cell.Kind.longText.bit, Cell.Kind.no.bit | Cell.Kind.yes.bit]
+        if known & (known &- 1) == 0 || types.contains(where: { known & ~$0 == 0 }) { return known }
+        if let counted = countedKinds.kinds(of: field, at: version) { return counted }
+        var found = declaredCellKind(field)?.bit ?? 0
+        // The first rows are likely to have all kinds: no column is read for them.
+        for (place, row) in order.slots.enumerated() where row != ItemOrder.hole {
+            if place == 1024 { _ = materialise(field) }
+            let cell = table.cell(row, field)
+            if !cell.isAbsent { found |= cell.kind.bit }
+            if found == known { break }
+        }
+        countedKinds.record(found, of: field, at: version)
+        return found
+    }
+
+    /// The kind of the cells of a field of every item; nil for all other fields.
+    private func declaredCellKind(_ field: ItemField) -> Cell.Kind? {
+        switch table.declared(field)?.kind {
+        case .integer?: .integer
+        case .date?: .date
+        case .text?: .shortText
+        default: nil
+        }
     }
 
     /// Whether a declared field has values of other kinds, or is lacking in an item.
@@ -220,7 +245,7 @@ extension ColumnStore {
     /// Whether an item in the store has a text in a field.
     package func hasTexts(_ field: ItemField) -> Bool {
         recordWholeRead()
-        let texts = [Cell.Kind.shortText, .longText].reduce(UInt16(0)) { $0 | 1 << UInt16($1.rawValue) }
+        let texts = Cell.Kind.shortText.bit | Cell.Kind.longText.bit
         guard let kinds = table.kinds(field), kinds & texts != 0 else { return false }
         _ = materialise(field)
         // The kinds include former ones, and the texts may be gone.
@@ -262,6 +287,24 @@ extension ColumnStore {
 
     /// The same for a key that is not a UUID.
     package func setKey(_ row: UInt32, text: Cell) { table.setKey(row, text: text) }
+}
+
+extension Cell.Kind {
+    /// Its bit in a set of kinds.
+    fileprivate var bit: UInt16 { 1 << UInt16(rawValue) }
+}
+
+/// The kinds of cells that the items in a store have in fields, as they were counted after the last change.
+struct PresentKinds {
+    private var version: UInt64 = 0
+    private var counted: [ItemField: UInt16] = [:]
+
+    func kinds(of field: ItemField, at version: UInt64) -> UInt16? { self.version == version ? counted[field] : nil }
+
+    mutating func record(_ kinds: UInt16, of field: ItemField, at version: UInt64) {
+        if self.version != version { (self.version, counted) = (version, [:]) }
+        counted[field] = kinds
+    }
 }
 
 /// The field of an item's attachments: their SHA-256 if a server stores them, or the names of their files if the item

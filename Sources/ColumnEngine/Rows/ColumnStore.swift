@@ -21,6 +21,7 @@ package final class ColumnStore {
     @exclusivity(unchecked) private var reads = ReadSet()
     @exclusivity(unchecked) private var iterations = RowIterations()
     @exclusivity(unchecked) package var questions = QuestionRecord()
+    @exclusivity(unchecked) var countedKinds = PresentKinds()
     @exclusivity(unchecked) package var document = DocumentRows()
 
     /// The fields of every item, which have a column from the beginning.

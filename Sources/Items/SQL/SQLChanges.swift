@@ -76,8 +76,10 @@ struct SQLChanges {
                 case .update(let number):
                     let row = try Self.row(number)
                     for (column, value) in change.values {
-                        guard let field = shape.columns[column].field else { continue }
-                        try store.set(row, field, try Self.value(value, shape.columns[column], field, store.columns))
+                        let column = shape.columns[column]
+                        guard let field = column.field else { continue }
+                        let type = column.type.replacing(store.columns.value(row, field))
+                        try store.set(row, field, try Self.value(value, column, type, field, store.columns))
                     }
                     count += 1
                 }
@@ -96,8 +98,9 @@ struct SQLChanges {
         let draft = try store.beginItem()
         do {
             for (column, value) in change.values {
-                guard let field = shape.columns[column].field,
-                    let made = try Self.value(value, shape.columns[column], field, store.columns)
+                let column = shape.columns[column]
+                guard let field = column.field,
+                    let made = try Self.value(value, column, column.type, field, store.columns)
                 else { continue }
                 try draft.set(made, for: field)
             }
@@ -112,15 +115,17 @@ struct SQLChanges {
 
     // MARK: Values
 
-    /// The value of a field that a value of SQL stands for: as the field is declared, or as its values are.
+    /// The value of a field that a value of SQL stands for: as the field is declared, or as its values are, or in one of
+    /// several kinds as the value that it takes the place of is.
     private static func value(
-        _ value: SQLiteValue, _ column: SQLColumns.Column, _ field: ItemField, _ store: ColumnStore
+        _ value: SQLiteValue, _ column: SQLColumns.Column, _ type: SQLColumnType, _ field: ItemField,
+        _ store: ColumnStore
     ) throws(SQLError) -> PropertyListValue? {
         let plain: PropertyListValue
         switch value {
         case .null: return nil
         case .integer(let number):
-            if column.type == .boolean, number == 0 || number == 1 { return .boolean(number == 1) }
+            if type == .boolean, number == 0 || number == 1 { return .boolean(number == 1) }
             plain = .integer(number)
         case .real(let number): plain = .real(number)
         case .blob(let bytes): plain = .data(bytes)
@@ -128,13 +133,13 @@ struct SQLChanges {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw SQLError(.failed, "\(column.name): the text is not UTF-8: cast it to a blob")
             }
-            return self.value(text, column, store.schema.kind(field)?.kind)
+            return self.value(text, type, store.schema.kind(field)?.kind)
         }
         return plain
     }
 
-    private static func value(_ text: String, _ column: SQLColumns.Column, _ kind: FieldKind?) -> PropertyListValue {
-        switch column.type {
+    private static func value(_ text: String, _ type: SQLColumnType, _ kind: FieldKind?) -> PropertyListValue {
+        switch type {
         case .moment, .day: if let date = SQLDate.date(text) { return .date(date) }
         case .array, .dictionary:
             if let value = try? PropertyListValue(json: Array(text.utf8)) { return value }

@@ -134,14 +134,14 @@ enum SQLColumnType: String {
         }
     }
 
-    /// The type of a field by the cells that it has, or had: a column with values of several kinds has none, so that
-    /// SQLite converts none of them.
+    /// The type of a field by the cells that it has: a column with values of several kinds has none, so that SQLite
+    /// converts none of them.
     init(_ store: ColumnStore, _ field: ItemField, areDays: Bool) {
         if field == store.keyField {
             self = .text
             return
         }
-        let kinds = store.cellKinds(field)
+        let kinds = store.presentKinds(field)
         func areOnly(_ allowed: Cell.Kind...) -> Bool {
             allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
         }
@@ -160,6 +160,18 @@ enum SQLColumnType: String {
             self = [.array, .dictionary, .data].contains(declared) ? declared : .structure
         } else {
             self = .any
+        }
+    }
+
+    /// The type of what takes the place of a value: that of the value itself where the column has several kinds.
+    func replacing(_ value: PropertyListValue?) -> SQLColumnType {
+        guard [.any, .text, .number, .structure].contains(self) else { return self }
+        return switch value {
+        case .boolean?: .boolean
+        case .date?: .moment
+        case .wideInteger?: .number
+        case .array?, .set?, .dictionary?: .structure
+        default: self
         }
     }
 
@@ -273,19 +285,21 @@ enum SQLDate {
         if isDay, bytes[time...].elementsEqual(" 00:00:00".utf8) { bytes.removeLast(bytes.count - time) }
     }
 
-    /// The text of a day, or of its beginning, as a column writes it; other texts as they are.
+    /// The text of a date as a column writes it; other texts as they are.
     static func asWritten(_ text: [UInt8], areDays: Bool) -> [UInt8] {
-        let midnight = " 00:00:00".utf8
-        guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-") else { return text }
-        if areDays { return text[10...].elementsEqual(midnight) ? Array(text[..<10]) : text }
-        return text.count == 10 ? text + midnight : text
+        String(validating: text, as: UTF8.self).flatMap { date($0) }.map { Self.text($0, isDay: areDays) } ?? text
     }
 
-    /// The date of a text in one of SQLite's forms, with a blank or T before the time, a zone or none (UTC).
+    /// The date of a text in one of SQLite's forms, with a blank or T before the time, a zone or none (UTC), or as a column
+    /// writes years beyond those of four digits and dates beyond the calendar.
     static func date(_ text: String) -> PropertyListDate? {
-        var bytes = Array(text.utf8)
-        guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
-        if bytes.count > 10, bytes[10] == UInt8(ascii: " ") { bytes[10] = UInt8(ascii: "T") }
-        return ISO8601.parse(String(decoding: bytes, as: UTF8.self))
+        var rest = text.utf8[...]
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
+        let year = rest.prefix { $0 &- 0x30 < 10 }
+        let day = Array(rest[year.endIndex...].prefix(6))
+        let hasDay = day.count == 6 && day[0] == UInt8(ascii: "-") && day[3] == UInt8(ascii: "-")
+        // Other forms, such as 20240229, are texts.
+        guard let date = ISO8601.parse(text), hasDay || date.parts == nil else { return nil }
+        return date
     }
 }

@@ -236,7 +236,7 @@ struct SQLConditionTest {
     }
 
     /// The value of a condition if the column compares it as it is: numbers with numbers, texts with texts. The text of a
-    /// date's day, or of its beginning, is as the column has it.
+    /// date is as the column has it.
     func constant(_ cell: SQLiteCell) -> ScanCondition.Constant? {
         switch (cell, column.type.affinity) {
         case (.integer(let number), .numeric): .integer(number)
@@ -247,10 +247,11 @@ struct SQLConditionTest {
         }
     }
 
-    /// The range of dates whose texts may satisfy a comparison, a day too wide.
+    /// The range of dates whose texts may satisfy a comparison, a day too wide: for a text that only begins with a date.
     private func dates(_ comparison: ScanCondition.Comparison, _ text: [UInt8]) -> ScanCondition.Test? {
         guard text.count >= 10, text[0..<4].allSatisfy({ $0 &- 0x30 < 10 }),
-            let date = SQLDate.date(String(decoding: text.prefix(19), as: UTF8.self))
+            let date = SQLDate.date(String(decoding: text, as: UTF8.self))
+                ?? SQLDate.date(String(decoding: text.prefix(19), as: UTF8.self))
                 ?? SQLDate.date(String(decoding: text.prefix(10), as: UTF8.self))
         else { return nil }
         let seconds = date.secondsSinceReferenceDate

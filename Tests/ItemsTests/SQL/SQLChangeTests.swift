@@ -101,6 +101,106 @@ import Testing
         #expect(try fixture.rows("select dims ->> 'w' from items where name = 'six'") == ["5"])
     }
 
+    enum Past: CaseIterable { case tried, takenBack, removed, undone, replaced }
+
+    @Test("a value that is gone does not count among the kinds of its field", arguments: Past.allCases)
+    func formerKinds(_ past: Past) throws {
+        let fixture = try SQLFixture()
+        let store = fixture.store
+        for number in 0..<2 {
+            let date = PropertyListDate(secondsSinceReferenceDate: Double(number) * 86_400)
+            try fixture.add(
+                "n\(number)", Int64(number),
+                [
+                    "d": .date(date), "b": .boolean(number == 0), "l": .array([.integer(1)]), "i": .integer(5),
+                    "f": .boolean(true),
+                ])
+        }
+        try store.commit()
+        let select = "select name from items where d = '2001-01-02'"
+        #expect(try fixture.rows(select) == ["n1"])
+        let others: PropertyListFields = [
+            "d": .string("?"), "b": .string("?"), "l": .string("?"), "i": .real(0.5), "f": .integer(2),
+        ]
+        func add() throws {
+            try fixture.add("c", 3, others)
+            #expect(try fixture.rows(select) == [])
+        }
+        struct Stop: Error {}
+        switch past {
+        case .tried: _ = try store.dryRun { try add() }
+        case .takenBack:
+            #expect(throws: Stop.self) {
+                try store.transaction {
+                    try add()
+                    throw Stop()
+                }
+            }
+        case .removed:
+            try add()
+            try store.removeItem(try #require(store[2]))
+        case .undone:
+            try add()
+            #expect(try store.undo())
+        case .replaced:
+            let item = try #require(store[0])
+            for (field, other) in others {
+                let own = try item.value(forField: field)
+                try item.setValue(other, forField: field)
+                try item.setValue(own, forField: field)
+            }
+        }
+        #expect(store.count == 2)
+        #expect(try fixture.rows(select) == ["n1"])
+        #expect(
+            try fixture.sql.prepare("select d, b, i, f from items").columns.map(\.kind)
+                == [.date, .boolean, .integer, .boolean])
+        #expect(
+            try fixture.run(
+                "update items set d = date(d, '+1 day'), b = 1 - b, l = json_insert(l, '$[#]', 2), f = 0 where name = 'n1'"
+            )
+                == 1)
+        let item = try #require(store[1])
+        #expect(try item.value(forField: "d") == .date(PropertyListDate(secondsSinceReferenceDate: 2 * 86_400)))
+        #expect(try item.value(forField: "b") == .boolean(true))
+        #expect(try item.value(forField: "l") == .array([.integer(1), .integer(2)]))
+        #expect(try item.value(forField: "f") == .boolean(false))
+    }
+
+    @Test("in a field of several kinds a value keeps its own, where what is written reads as it")
+    func severalKinds() throws {
+        let fixture = try SQLFixture()
+        let first = PropertyListDate(secondsSinceReferenceDate: 0)
+        let values: [(PropertyListValue, written: String, wanted: PropertyListValue)] = [
+            (.date(first), "date(m, '+1 day')", .date(PropertyListDate(secondsSinceReferenceDate: 86_400))),
+            (.boolean(true), "1 - m", .boolean(false)), (.boolean(true), "5", .integer(5)),
+            (.array([.integer(1)]), "json_insert(m, '$[#]', 2)", .array([.integer(1), .integer(2)])),
+            (.fields(["a": .integer(1)]), "json_set(m, '$.a', 2)", .fields(["a": .integer(2)])),
+            (.wideInteger(1 << 70), "'1180591620717411303425'", .wideInteger(1 << 70 + 1)),
+            (.string("2001-01-01"), "'2001-01-02'", .string("2001-01-02")), (.integer(0), "1", .integer(1)),
+            (.date(first), "'soon'", .string("soon")), (.real(0.5), "m + 1", .real(1.5)),
+        ]
+        for (number, value) in values.enumerated() { try fixture.add("n", Int64(number), ["m": value.0]) }
+        // Dates and texts alone, and booleans and numbers alone, have a type of their own.
+        for (place, value) in [(0, PropertyListValue.date(first)), (1, .string("x"))] {
+            try fixture.store[place]?.setValue(value, forField: "t")
+        }
+        for (place, value) in [(0, PropertyListValue.boolean(true)), (1, .integer(7))] {
+            try fixture.store[place]?.setValue(value, forField: "n")
+        }
+        let cases = values.enumerated().map { "when \($0) then \($1.written)" }.joined(separator: " ")
+        try fixture.run(
+            "update items set m = case valueInDollars \(cases) end, t = '2002-01-01', n = 0 where valueInDollars >= 0")
+        for (place, value) in values.enumerated() {
+            #expect(try fixture.store[place]?.value(forField: "m") == value.wanted, "\(value.written)")
+        }
+        let year = PropertyListDate(secondsSinceReferenceDate: 365 * 86_400)
+        #expect(try fixture.store[0]?.value(forField: "t") == .date(year))
+        #expect(try fixture.store[1]?.value(forField: "t") == .string("2002-01-01"))
+        #expect(try fixture.store[0]?.value(forField: "n") == .boolean(false))
+        #expect(try fixture.store[1]?.value(forField: "n") == .integer(0))
+    }
+
     @Test("update … from takes values of another table, and leaves the other fields")
     func updateFrom() throws {
         try store[0]?.setValue(.array([.integer(1)]), forField: "tags")

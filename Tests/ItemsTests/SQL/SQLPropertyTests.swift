@@ -22,7 +22,7 @@ import Testing
         case "i": return .integer(Int64(random.number(9)) - 4)
         // NaN is NULL.
         case "r": return random.number(12) == 0 ? .real(.nan) : .real(Double(random.number(9)) / 2 - 1)
-        // A year of five digits is before one of four as a text.
+        // No index is asked for the order of dates whose years have five digits.
         case "d":
             let isFar = origin != .dated && random.number(40) == 0
             return .date(PropertyListDate(secondsSinceReferenceDate: isFar ? 3e11 : Double(random.number(30)) * 43_200))

@@ -224,7 +224,8 @@ extension ColumnStore {
     }
 
     /// Whether a scan's order by a field is that of SQL: all its values are texts, or integers, or booleans. Dates are
-    /// in the order of their texts as far as their years have four digits; equal ones are together in any case.
+    /// known to be in the order of their texts as far as their years have four digits; equal ones are together in any
+    /// case.
     package func isPlainOrder(_ field: ItemField, alsoDates: Bool) -> Bool {
         let kinds = cellKinds(field)
         func areOnly(_ allowed: Cell.Kind...) -> Bool {

@@ -57,7 +57,7 @@ extension ScanCondition.Test {
         }
     }
 
-    /// Dates whose years have another number of digits are in another order as texts.
+    /// Dates whose years have another number of digits are left to the reader: their texts have other forms.
     @inline(__always)
     static var datesOfFourDigits: ClosedRange<Double> { -62_000_000_000...252_000_000_000 }
 
