@@ -4,6 +4,7 @@ import Files
 import Items
 import LineEditor
 import Lua
+import PropertyList
 import REPL
 import Scripting
 
@@ -203,6 +204,8 @@ struct SQLParameter {
     private static func isNumber(_ text: String) -> Bool {
         guard text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil else { return false }
         if text.allSatisfy({ $0.isNumber || $0 == "-" }) { return Int64(text) != nil && text != "-0" }
-        return Double(text)?.isFinite ?? false
+        guard let number = Double(decimal: text) else { return false }
+        var digits = text
+        return digits.withUTF8 { DecimalText.hasAllDigits(number, of: $0) }
     }
 }

@@ -234,10 +234,10 @@ final class OpenDocumentReader: SheetReader {
         case .error: return .error(row.add(value))
         case .number:
             if let number = given.withUnsafeBufferPointer({ SheetCell(number: $0) }) { return number }
-            throw error(
-                "\(VisibleText.line(String(decoding: given.prefix(40), as: UTF8.self))) is not a number: the file is damaged"
-            )
-        case .boolean: return .boolean(given.elementsEqual("true".utf8))
+            throw error(SheetCell.numberError(given))
+        case .boolean:
+            if let flag = SheetCell(boolean: given) { return flag }
+            throw error(SheetCell.damage(given, "true or false"))
         case .date:
             if let date = ISO8601.parse(String(decoding: given, as: UTF8.self)) {
                 return given.count == 10 ? .day(date) : .moment(date)

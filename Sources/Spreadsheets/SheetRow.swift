@@ -1,4 +1,5 @@
 package import PropertyList
+import Wording
 
 /// The content of a cell. Texts are ranges of the row's bytes.
 package enum SheetCell: Hashable, Sendable {
@@ -6,6 +7,8 @@ package enum SheetCell: Hashable, Sendable {
     case text(Range<Int>)
     /// A whole number.
     case integer(Int64)
+    /// A whole number beyond 64 bits.
+    case wideInteger(Int128)
     case real(Double)
     case boolean(Bool)
     /// A date without a time: midnight UTC.
@@ -16,6 +19,52 @@ package enum SheetCell: Hashable, Sendable {
     case time(Range<Int>)
     /// An error, as text: `#DIV/0!`.
     case error(Range<Int>)
+}
+
+extension SheetCell {
+    /// A number by its text; nil for another text, and for one of which no number here has the whole digits. Spreadsheets
+    /// have reals only, so that a whole one is an integer; where reals have gaps, an exponent tells them apart.
+    init?(number text: UnsafeBufferPointer<UInt8>) {
+        if let number = DecimalText.integer(text) {
+            self = .integer(number)
+            return
+        }
+        guard let number = DecimalText.real(text) else { return nil }
+        let isReal = number.magnitude >= 0x1p53 && DecimalText.hasExponent(text)
+        if !isReal, let whole = DecimalText.whole(text) {
+            self = Int64(exactly: whole).map { .integer($0) } ?? .wideInteger(whole)
+        } else if DecimalText.hasWholeDigits(number, of: text) {
+            self = .real(number)
+        } else {
+            return nil
+        }
+    }
+
+    /// True or false by its text, as both formats have it; nil for another text.
+    init?(boolean text: [UInt8]) {
+        switch String(decoding: text, as: UTF8.self) {
+        case "true", "1": self = .boolean(true)
+        case "false", "0": self = .boolean(false)
+        default: return nil
+        }
+    }
+
+    /// The error of a text that is not the number of its cell.
+    static func numberError(_ text: [UInt8]) -> String {
+        guard DecimalText.isPlain(text), Double(String(decoding: text, as: UTF8.self)) != nil else {
+            return damage(text, "a number")
+        }
+        return "\(shown(text)) is beyond the numbers here: a cell of text has all of its digits"
+    }
+
+    /// The error of a text that is not what its cell says.
+    static func damage(_ text: [UInt8], _ wanted: String) -> String {
+        "\(shown(text)) is not \(wanted): the file is damaged"
+    }
+
+    private static func shown(_ text: [UInt8]) -> String {
+        VisibleText.line(String(decoding: text, as: UTF8.self).shortened(to: 40))
+    }
 }
 
 /// The cells of a row that have a content, in a reusable buffer.
@@ -52,6 +101,7 @@ package struct SheetRow: Sendable {
         switch content {
         case .text(let range), .time(let range), .error(let range): Array(bytes[range])
         case .integer(let number): Array(String(number).utf8)
+        case .wideInteger(let number): Array(String(number).utf8)
         case .real(let number): Array(number.description.utf8)
         case .boolean(let value): Array((value ? "true" : "false").utf8)
         case .day(let date): Array(date.exchangeText.utf8.prefix(10))

@@ -388,7 +388,8 @@ final class WorksheetReader: SheetReader {
             append(text: text)
         case .text: append(text: value)
         case .boolean:
-            row.append(.boolean(value.first == UInt8(ascii: "1") || value.first == UInt8(ascii: "t")), at: column)
+            guard let content = SheetCell(boolean: value) else { throw error(SheetCell.damage(value, "true or false")) }
+            row.append(content, at: column)
         case .error: row.append(.error(row.add(value)), at: column)
         case .date:
             let text = String(decoding: value, as: UTF8.self)
@@ -408,8 +409,7 @@ final class WorksheetReader: SheetReader {
     private func appendNumber() throws(FormatError) {
         let format = workbook?.format(style) ?? .number
         guard let content = value.withUnsafeBufferPointer({ SheetCell(number: $0) }) else {
-            let shown = VisibleText.line(String(decoding: value.prefix(40), as: UTF8.self))
-            throw error("\(shown) is not a number: the file is damaged")
+            throw error(SheetCell.numberError(value))
         }
         guard format != .number, let dates = workbook?.dates else { return row.append(content, at: column) }
         let serial: Double =
@@ -432,21 +432,5 @@ final class WorksheetReader: SheetReader {
 
     private func error(_ what: String, _ code: FormatError.Code = .corrupt) -> FormatError {
         FormatError(code, "cell \(CellName.text(column: max(column, 0), row: number)): \(what)")
-    }
-}
-
-extension SheetCell {
-    /// A number by its text; nil for another text. Spreadsheets have reals only, so that a whole one is an integer.
-    init?(number text: UnsafeBufferPointer<UInt8>) {
-        if let number = DecimalText.integer(text) {
-            self = .integer(number)
-            return
-        }
-        guard let number = DecimalText.real(text) else { return nil }
-        if abs(number) < 9_007_199_254_740_992, let whole = Int64(exactly: number) {
-            self = .integer(whole)
-        } else {
-            self = .real(number)
-        }
     }
 }

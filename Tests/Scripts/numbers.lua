@@ -67,3 +67,53 @@ print(date("+040000-01-01"), date("-3000-01-01T12:00:00Z"), json.encode({ date("
 -- expect: 40000-01-01 00:00:00 +0000	-3000-01-01 12:00:00 +0000	["+040000-01-01T00:00:00Z","0001-01-01T00:00:00Z"]
 print(1/3, 2^53, string.format("%.17g", 1/3))
 -- expect: 0.33333333333333	9.007199254741e+15	0.33333333333333331
+
+-- Digits of a file's texts: all of them, or refused by name; what is beyond the reals is not 0.
+local path = app.container.tmp .. "/n.csv"
+local function imported(kind, text)
+  fs.write(path, "name,p\nA," .. text .. "\n")
+  local field = kind == "valueInDollars" and kind or "p"
+  local done, failure = items:import(path, { map = { p = field }, types = field == "p" and { p = kind } or nil })
+  if not done then return (failure.message:gsub("^.-/n.csv, ", "")) end
+  local value = items:query("name == 'A'"):first()[field]
+  items:query("name == 'A'"):remove()
+  return json.encode{ value }, math.type(value) or "wide"
+end
+items:query():remove()
+local nines = ("9"):rep(41)
+for _, text in ipairs{ "9007199254740993.0", "0.99999999999999999", "9007199254740993.5", "12345678901234567890.0", "1e-400", nines } do
+  for _, kind in ipairs{ "integer", "number", "real", "valueInDollars" } do print(kind, imported(kind, text)) end
+end
+-- expect: integer	[9007199254740993]	integer
+-- expect: number	[9007199254740993]	integer
+-- expect: real	row 2: p takes a real, and none is 9007199254740993.0 exactly: a field that is not declared as a real has all digits by types = { ["p"] = "number" }
+-- expect: valueInDollars	[9007199254740993]	integer
+-- expect: integer	row 2: p takes an integer: "0.99999999999999999" is not one
+-- expect: number	[1]	float
+-- expect: real	[1]	float
+-- expect: valueInDollars	row 2: column 'p': valueInDollars takes an integer: "0.99999999999999999" is not one; a field of its own takes it: map = { ["p"] = "price" }
+-- expect: integer	row 2: p takes an integer: "9007199254740993.5" is not one
+-- expect: number	row 2: p takes a number, and none is 9007199254740993.5 exactly: a field that is not declared as a number has all digits by types = { ["p"] = "string" }
+-- expect: real	row 2: p takes a real, and none is 9007199254740993.5 exactly: a field that is not declared as a real has all digits by types = { ["p"] = "string" }
+-- expect: valueInDollars	row 2: column 'p': valueInDollars takes an integer: "9007199254740993.5" is not one; a field of its own takes it: map = { ["p"] = "price" }
+-- expect: integer	row 2: p takes an integer: "12345678901234567890.0" is not one
+-- expect: number	[12345678901234567890]	wide
+-- expect: real	row 2: p takes a real, and none is 12345678901234567890.0 exactly: a field that is not declared as a real has all digits by types = { ["p"] = "number" }
+-- expect: valueInDollars	row 2: valueInDollars takes an integer: 1.2345678901234567e+19 is not one; a field of its own takes it: map = { ["p"] = "price" }
+-- expect: integer	row 2: p takes an integer: "1e-400" is not one
+-- expect: number	row 2: p takes a number: "1e-400" is not one
+-- expect: real	row 2: p takes a number: "1e-400" is not one
+-- expect: valueInDollars	row 2: column 'p': valueInDollars takes an integer: "1e-400" is not one
+-- expect: integer	row 2: p takes an integer: "9999999999999999999999999999999999999999…" is not one
+-- expect: number	row 2: p takes a number, and none is 99999999999999999999999999999999999999999 exactly: a field that is not declared as a number has all digits by types = { ["p"] = "string" }
+-- expect: real	row 2: p takes a real, and none is 99999999999999999999999999999999999999999 exactly: a field that is not declared as a real has all digits by types = { ["p"] = "string" }
+-- expect: valueInDollars	row 2: valueInDollars takes an integer: 1e+41 is not one; a field of its own takes it: map = { ["p"] = "price" }
+
+fs.write(path, "v\n9007199254740993.0\n")
+print(sql("select v from csv('" .. path .. "', '{\"types\":{\"v\":\"integer\"}}')")[1].v)
+-- expect: 9007199254740993
+items:createItem{ name = "Lamp", itemKey = "k", h = "9007199254740993" }
+print(select(2, items:declare({ h = "real" }, { convert = true })).code, items[1].h)
+-- expect: unfittingItems	9007199254740993
+print((tostring(select(2, pcall(items.query, items, "n == 1e-400"))):match("predicate: [^\n]*")))
+-- expect: predicate: the number is too small, and is not 0 (column 6)

@@ -19,6 +19,7 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
                 switch cell.content {
                 case .text: "t"
                 case .integer: "i"
+                case .wideInteger: "w"
                 case .real: "r"
                 case .boolean: "b"
                 case .day: "d"
@@ -162,6 +163,53 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
     func errors(cells: String, message: String) throws {
         let error = #expect(throws: FormatError.self) { try rows(TinySpreadsheet.xlsx(cells)) }
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "a number has all of its digits, or is refused, in both formats",
+        arguments: [
+            ("9007199254740993", "i=9007199254740993"), ("9007199254740993.0", "i=9007199254740993"), ("5.0", "i=5"),
+            ("12345678901234567890", "w=12345678901234567890"), ("1.2345678901234567E+19", "r=1.2345678901234567e+19"),
+            ("0.99999999999999999", "r=1.0"), ("0E-400", "i=0"),
+            (
+                "9007199254740993.5",
+                "9007199254740993.5 is beyond the numbers here: a cell of text has all of its digits"
+            ),
+            ("1E-400", "1E-400 is beyond the numbers here"), ("-1E400", "-1E400 is beyond the numbers here"),
+            (String(repeating: "9", count: 40), "\(String(repeating: "9", count: 40)) is beyond the numbers here"),
+            ("nan", "nan is not a number: the file is damaged"),
+        ])
+    func digits(text: String, expected: String) throws {
+        expect("<c><v>\(text)</v></c>", "float\" office:value=\"\(text)", expected)
+    }
+
+    @Test(
+        "a boolean is true or false, or the file is damaged, in both formats",
+        arguments: [
+            ("1", "b=true"), ("true", "b=true"), ("0", "b=false"), ("false", "b=false"),
+            ("2", "2 is not true or false: the file is damaged"), ("TRUE", "TRUE is not true or false"),
+            ("10", "10 is not true or false"), ("oops", "oops is not true or false"),
+        ])
+    func booleans(text: String, expected: String) throws {
+        expect("<c t=\"b\"><v>\(text)</v></c>", "boolean\" office:boolean-value=\"\(text)", expected)
+    }
+
+    @Test("a boolean without a value is not false") func absentBoolean() throws {
+        expect("<c><v>1</v></c>", "boolean", " is not true or false: the file is damaged", isOnlyODS: true)
+    }
+
+    /// Expects a cell of both formats to be a content, or the error that begins so.
+    private func expect(_ xlsx: String, _ ods: String, _ expected: String, isOnlyODS: Bool = false) {
+        let cell = "<table:table-cell office:value-type=\"\(ods)\"><text:p>TRUE</text:p></table:table-cell>"
+        let table = "<table:table table:name=\"S\"><table:table-row>\(cell)</table:table-row></table:table>"
+        for bytes in [TinySpreadsheet.ods(table)] + (isOnlyODS ? [] : [TinySpreadsheet.xlsx("<row>\(xlsx)</row>")]) {
+            do {
+                #expect(try rows(bytes) == ["1: A\(expected)"])
+            } catch {
+                let message = (error as? FormatError)?.message ?? "\(error)"
+                #expect(message.hasPrefix("sheet S: cell A1: \(expected)"), "\(message)")
+            }
+        }
     }
 
     @Test("other files are refused by what they are") func foreign() throws {

@@ -45,6 +45,9 @@ extension CellFormat {
     /// Whether a text reads as a value, and in no style as another one: the text and the value differ in kind alone.
     package static func reads(_ text: UnsafeBufferPointer<UInt8>, as value: PropertyListValue) -> Bool {
         switch value {
+        case .integer(let integer) where DecimalText.integer(text) == integer: return true
+        case .wideInteger(let integer): return String(integer).utf8.elementsEqual(text)
+        case .single(let number): return reads(text, as: .real(Double(number)))
         case .integer, .real:
             let numbers = NumberStyle.Decimal.allCases.compactMap { NumberStyle.given($0).real(text) }
             return !numbers.isEmpty
@@ -54,8 +57,19 @@ extension CellFormat {
         case .boolean(let flag): return BooleanWords.any.value(of: text) == flag
         case .date(let date):
             return CellFormat.moment(nil).value(of: text) == value || DateStyle.reads(text, as: date)
-        default: return false
+        case .data(let bytes): return Base64.isValid(text) && Base64.decode(text) == bytes
+        case .array, .set, .dictionary, .utf16, .uid:
+            return (try? PropertyListValue(json: Array(text)))?.hasSameJSON(as: value) ?? false
+        case .string, .null: return false
         }
+    }
+}
+
+extension PropertyListValue {
+    /// Whether exports write both values alike: in JSON dates and data are texts, and a whole number has one kind.
+    package func hasSameJSON(as other: PropertyListValue) -> Bool {
+        guard let json = try? json() else { return false }
+        return json == (try? other.json())
     }
 }
 
@@ -88,20 +102,36 @@ package struct NumberStyle: Hashable, Sendable {
 
     /// The integer of a text; nil for another one.
     package func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
-        if isPlain { return DecimalText.integer(text) ?? DecimalText.real(text).flatMap(Int64.init(exactly:)) }
-        if takesAnyAffix, let integer = DecimalText.integer(text) { return integer }
-        return real(text).flatMap(Int64.init(exactly:))
+        if isPlain || takesAnyAffix, let integer = DecimalText.integer(text) { return integer }
+        return whole(text).flatMap(Int64.init(exactly:))
+    }
+
+    /// The integer of a text, of up to 128 bits; nil for another one. It is read from the digits: a real of them may be
+    /// whole, or another number, where they are not.
+    package func whole(_ text: UnsafeBufferPointer<UInt8>) -> Int128? {
+        if isPlain { return DecimalText.whole(text) }
+        // Without a point the digits are the same in all styles.
+        if takesAnyAffix, decimal == .point || text.dropFirst().allSatisfy(\.isDigit),
+            let whole = DecimalText.whole(text)
+        {
+            return whole
+        }
+        // Of so few digits a real has all.
+        return styled(text).flatMap(Int128.init(exactly:))
     }
 
     /// The real of a text; nil for another one.
     package func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if isPlain { return DecimalText.real(text) }
-        if takesAnyAffix {
-            if let plain = DecimalText.real(text), decimal == .point { return plain }
-            // A plus sign, which no other program needs.
-            if text.first == UInt8(ascii: "+"), text.count > 1, text[1].isDigit {
-                return real(UnsafeBufferPointer(rebasing: text[1...]))
-            }
+        if takesAnyAffix, decimal == .point, let plain = DecimalText.real(text) { return plain }
+        return styled(text)
+    }
+
+    /// The number of at most fifteen digits in the style; nil for another text.
+    private func styled(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        // A plus sign, which no other program needs.
+        if takesAnyAffix, text.first == UInt8(ascii: "+"), text.count > 1, text[1].isDigit {
+            return styled(UnsafeBufferPointer(rebasing: text[1...]))
         }
         guard text.count <= 64, let (range, given, isNegative) = NumberAffix.core(of: text),
             takesAnyAffix || given == affix

@@ -36,7 +36,7 @@ struct CSVColumnKinds {
                 continue
             }
             let kind = ItemFieldKind(result.format.kind)
-            let before = priorKind(column)
+            let before = try priorKind(column)
             if before == .string, kind != .string {
                 row.setReading(.text, at: place)
                 said.addFormer(column.fieldName)
@@ -45,7 +45,7 @@ struct CSVColumnKinds {
             row.setReading(ColumnReading(inferred: result.format), at: place)
             said.add(column.fieldName, kind, result, isGiven: false)
             if let before, before != .string, kind == .string, options.infersKinds {
-                watched.watch(place, column.fieldName, before, decimal)
+                watched.watch(place, column, before, decimal)
             } else if let remark = result.remark(column.fieldName) {
                 merger.remark(.doubts, 1, remark)
             }
@@ -118,20 +118,34 @@ struct CSVColumnKinds {
     }
 
     /// The one kind of the field's values so far; nil for a field without values, and with several kinds of them.
-    private func priorKind(_ column: ImportedColumn) -> ItemFieldKind? {
+    private func priorKind(_ column: ImportedColumn) throws -> ItemFieldKind? {
         if store.columns.hasTexts(column.field) { return .string }
-        return FieldKinds(store.columns, column.field).kind
+        return try (column.priorKinds ?? FieldKinds(store.columns, column.field)).kind
     }
 }
 
 /// The kinds of values that a field has.
 struct FieldKinds: Hashable {
+    /// Of the cells that are not boxes.
     private let bits: UInt16
+    private let boxed: Set<ValueKind>
 
-    init(_ columns: ColumnStore, _ field: ItemField) {
+    /// - Throws: `WorkStopped`.
+    init(_ columns: ColumnStore, _ field: ItemField) throws(WorkStopped) {
         let kinds = columns.cellKinds(field)
+        let boxes = Self.bits(.box)
         // A field that no item has had is taken for one of texts.
-        bits = kinds & ~Self.texts == 0 && !columns.hasTexts(field) ? 0 : kinds
+        bits = kinds & ~Self.texts == 0 && !columns.hasTexts(field) ? 0 : kinds & ~boxes
+        var boxed: Set<ValueKind> = []
+        if kinds & boxes != 0 {
+            var pace = InterruptionPace()
+            for row in columns.slots where row != ItemOrder.hole {
+                if pace.isDue() { throw WorkStopped() }
+                let cell = columns.cell(row, field)
+                if cell.kind == .box, let kind = ValueKind(cell, columns) { boxed.insert(kind) }
+            }
+        }
+        self.boxed = boxed
     }
 
     private static let texts = bits(.shortText, .longText)
@@ -144,10 +158,31 @@ struct FieldKinds: Hashable {
     ]
 
     /// Whether the field has no values.
-    var isEmpty: Bool { bits == 0 }
+    var isEmpty: Bool { bits == 0 && boxed.isEmpty }
 
-    /// The one kind of all values; nil for none, and for several.
-    var kind: ItemFieldKind? { bits == 0 ? nil : Self.table.first { bits & ~$0.bits == 0 }?.kind }
+    /// The one kind of all values that texts have; nil for none, and for several.
+    var kind: ItemFieldKind? {
+        if isEmpty { return nil }
+        // Integers of more than 64 bits are in boxes.
+        if boxed == [.number] { return bits & ~Self.bits(.integer, .real, .single) == 0 ? .number : nil }
+        return boxed.isEmpty ? Self.table.first { bits & ~$0.bits == 0 }?.kind : nil
+    }
+
+    /// The kinds of the values as remarks tell them apart.
+    var values: Set<ValueKind> {
+        var values = boxed
+        if bits & Self.bits(.integer, .real, .single) != 0 { values.insert(.number) }
+        if bits & Self.bits(.yes, .no) != 0 { values.insert(.boolean) }
+        if bits & Self.bits(.date) != 0 { values.insert(.date) }
+        if bits & Self.texts != 0 { values.insert(.string) }
+        return values
+    }
+
+    /// Whether values are of kinds that texts do not show.
+    var hasObjects: Bool { !boxed.isDisjoint(with: [.array, .dictionary, .data]) }
+
+    /// The kinds in remarks.
+    var name: String { kind?.rawValue ?? values.map(\.rawValue).sorted().joined(separator: " or ") }
 }
 
 /// Columns that become texts where their fields have values of another kind: counted by their cells.
@@ -155,6 +190,7 @@ struct OtherKinds {
     private struct Column {
         let place: Int
         let name: String
+        let field: ItemField
         let kind: ItemFieldKind
         let reading: ColumnReading
         var count = 0
@@ -166,8 +202,12 @@ struct OtherKinds {
 
     var isEmpty: Bool { columns.isEmpty }
 
-    mutating func watch(_ place: Int, _ name: String, _ kind: ItemFieldKind, _ decimal: NumberStyle.Decimal?) {
-        columns.append(Column(place: place, name: name, kind: kind, reading: ColumnReading(kind, decimal: decimal)))
+    mutating func watch(
+        _ place: Int, _ column: ImportedColumn, _ kind: ItemFieldKind, _ decimal: NumberStyle.Decimal?
+    ) {
+        let reading = ColumnReading(kind, decimal: decimal)
+        columns.append(
+            Column(place: place, name: column.fieldName, field: column.field, kind: kind, reading: reading))
     }
 
     /// Takes the row's cells, which are texts.
@@ -186,7 +226,8 @@ struct OtherKinds {
 
     /// Says what became text.
     func remark(_ merger: ItemMerger) {
-        for column in columns where column.count > 0 {
+        // Texts that read as the values that are there have changed none.
+        for column in columns where column.count > 0 && merger.store.columns.hasTexts(column.field) {
             let texts = column.examples.map { text in
                 VisibleText.line(String(decoding: text, as: UTF8.self).shortened(to: 40)).quoted()
             }
@@ -313,7 +354,7 @@ struct ColumnReading: Sendable {
 
     /// The value of a text, with all of its digits; nil for one that is not of the kind.
     ///
-    /// - Throws: `invalidValue` for a whole number in a column of reals that no real is: from 2^53 on most are not.
+    /// - Throws: `invalidValue` for a number of which a real has not all whole digits: from 2^53 on most are so.
     @inline(__always)
     func exactValue(_ text: UnsafeBufferPointer<UInt8>, _ field: String) throws(StoreError) -> PropertyListValue? {
         let value = value(text)
@@ -322,26 +363,41 @@ struct ColumnReading: Sendable {
     }
 
     private func check(_ real: Double, _ text: UnsafeBufferPointer<UInt8>, _ field: String) throws(StoreError) {
-        // What is in groups, or has another form, has fewer digits.
-        guard text.dropFirst().allSatisfy({ 0x30...0x39 ~= $0 }) else { return }
-        let digits = String(decoding: text, as: UTF8.self)
-        guard Int128(digits).map({ Int128(exactly: real) != $0 }) ?? true else { return }
-        throw Self.inexact(digits.shortened(to: 60), field)
+        // What is in groups has fewer digits.
+        if DecimalText.hasWholeDigits(real, of: text) { return }
+        // No number has digits behind so many, nor more than 128 bits.
+        let advised = DecimalText.whole(text) == nil ? ItemFieldKind.string : .number
+        throw Self.inexact(String(decoding: text, as: UTF8.self).shortened(to: 60), field, kind, advised)
     }
 
-    /// The error of a whole number that no real is.
-    static func inexact(_ number: String, _ field: String) -> StoreError {
+    /// The error of a number whose digits a field does not have.
+    ///
+    /// - Parameters:
+    ///   - number: its text.
+    ///   - field: the field's name.
+    ///   - kind: the kind that is given.
+    ///   - advised: the kind of values that have the digits.
+    /// - Returns: the error, with the option that helps.
+    static func inexact(
+        _ number: String, _ field: String, _ kind: ItemFieldKind = .real, _ advised: ItemFieldKind = .number
+    ) -> StoreError {
+        let advised = advised.rawValue
         let advice = OptionWords.choose(
-            "types = { [\(field.quoted())] = \"number\" }", "--types \(OptionWords.argument("\(field)=number"))",
-            json: "\"types\": {\(field.quoted()): \"number\"}")
+            "types = { [\(field.quoted())] = \"\(advised)\" }",
+            "--types \(OptionWords.argument("\(field)=\(advised)"))",
+            json: "\"types\": {\(field.quoted()): \"\(advised)\"}")
+        let given = kind.rawValue.withArticle
         return StoreError(
             .invalidValue(field: field),
-            "\(field) takes a real, and none is \(number) exactly: a field that is not declared as a real has all digits by \(advice)"
+            "\(field) takes \(given), and none is \(number) exactly: a field that is not declared as \(given) has all digits by \(advice)"
         )
     }
 
     private func otherValue(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListValue? {
-        if kind == .number, 19...40 ~= text.count, let wide = Int128(String(decoding: text, as: UTF8.self)) {
+        // The last format has the sign before decimals alone. An exponent is that of a real.
+        if kind == .number, case .real(let style)? = rest.last, !DecimalText.hasExponent(text),
+            let wide = style.whole(text)
+        {
             return Int64(exactly: wide).map { .integer($0) } ?? .wideInteger(wide)
         }
         for format in rest {
@@ -357,7 +413,12 @@ struct ColumnReading: Sendable {
             case .integer: "an integer"
             case .real, .number: "a number"
             case .boolean: "true or false"
-            case .date: "a date in ISO 8601"
+            case .date:
+                if case .moment(let style?) = format {
+                    "a date as \(style.pattern), or in ISO 8601"
+                } else {
+                    "a date in ISO 8601"
+                }
             case .string: "a text in UTF-8"
             }
         return FieldValidation.error(field, wanted, .string(String(decoding: text, as: UTF8.self)))

@@ -104,6 +104,7 @@ struct SheetItemReader {
         switch content {
         case .text, .time, .error: .string(String(decoding: row.text(content), as: UTF8.self))
         case .integer(let number): .integer(number)
+        case .wideInteger(let number): .wideInteger(number)
         case .real(let number): .real(number)
         case .boolean(let flag): .boolean(flag)
         case .day(let date), .moment(let date): .date(date)
@@ -130,6 +131,7 @@ struct SheetItemReader {
             let text = UnsafeBufferPointer(rebasing: texts[range])
             return text.isEmpty || nulls.contains(text) ? .empty : .text(text)
         case .integer(let number): return .value(.integer(number))
+        case .wideInteger(let number): return .value(.wideInteger(number))
         case .real(let number): return .value(.real(number))
         case .boolean(let flag): return .value(.boolean(flag))
         case .day(let date), .moment(let date): return .value(.date(date))

@@ -190,15 +190,14 @@ extension ItemFieldKind {
     }
 
     private func parse(_ text: String) -> PropertyListValue? {
-        let text = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        var text = String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
         switch self {
         case .integer:
-            if let integer = Int64(text) { return .integer(integer) }
-            return real(text).flatMap { Int64(exactly: $0) }.map { .integer($0) }
-        case .real: return real(text).map { .real($0) }
+            return text.withUTF8(DecimalText.whole).flatMap(Int64.init(exactly:)).map { .integer($0) }
+        case .real: return text.withUTF8(real).map { .real($0) }
         case .number:
             if let number = Int128(text) { return Int64(exactly: number).map { .integer($0) } ?? .wideInteger(number) }
-            return real(text).map { .real($0) }
+            return text.withUTF8(real).map { .real($0) }
         case .date: return ISO8601.parse(text).map { .date($0) }
         case .boolean:
             switch text.lowercased() {
@@ -210,11 +209,9 @@ extension ItemFieldKind {
         }
     }
 
-    /// A decimal number. `Double` would also accept hexadecimal ones.
-    private func real(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ ("0"..."9").contains(Character(UnicodeScalar($0))) || "+-.eE".utf8.contains($0) }),
-            let number = Double(text), number.isFinite
-        else { return nil }
+    /// A decimal number that has the whole digits of its text.
+    private func real(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard let number = DecimalText.real(text), DecimalText.hasWholeDigits(number, of: text) else { return nil }
         return number
     }
 

@@ -221,7 +221,9 @@ struct PredicateLexer {
             throw error("a name can't begin with a digit; text is written in quotes", at: start)
         }
         if !isReal, let value = Int128(text) { return PredicateNumber.integer(value).value }
-        guard let value = Double(text), value.isFinite else { throw error("the number is too large", at: start) }
+        guard let value = Double(decimal: text) else {
+            throw error("the number is too \(Double(text) == 0 ? "small, and is not 0" : "large")", at: start)
+        }
         return .real(value)
     }
 

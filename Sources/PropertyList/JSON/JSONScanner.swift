@@ -139,7 +139,7 @@ struct JSONScanner {
         }
         if isPlain { throw numberError("“\(shown)” is an integer of more than 128 bits, which would not be exact") }
         guard value.isFinite else { throw numberError("“\(shown)” is larger than any number here") }
-        if value == 0, digits.prefix(while: { $0 | 0x20 != UInt8(ascii: "e") }).contains(where: { $0 > 0x30 }) {
+        if value == 0, DecimalText.hasValue(digits) {
             throw numberError("“\(shown)” is smaller than any number here, and is not 0")
         }
         return .real(value)

@@ -87,6 +87,8 @@ struct ItemKindsTests {
             (.real, .string("-1e3"), .real(-1000)),
             (.boolean, .string("True"), .boolean(true)), (.boolean, .integer(0), .boolean(false)),
             (.date, .string("2001-01-01"), .date(.init(secondsSinceReferenceDate: 0))),
+            (.integer, .string("9007199254740993.0"), .integer(9_007_199_254_740_993)),
+            (.real, .string("9007199254740994"), .real(9_007_199_254_740_994)), (.real, .string("0e-400"), .real(0)),
             (.string, .real(0.5), .string("0.5")), (.string, .integer(-3), .string("-3")),
             (.string, .boolean(false), .string("false")), (.string, .string(" "), .string(" ")),
             (.string, .date(.init(secondsSinceReferenceDate: 0)), .string("2001-01-01T00:00:00Z")),
@@ -104,6 +106,9 @@ struct ItemKindsTests {
             (ItemFieldKind.integer, PropertyListValue.string("1.5")), (.integer, .string("0x10")),
             (.integer, .real(1e30)),
             (.integer, .string("99999999999999999999")), (.real, .string("inf")), (.real, .string("1e999")),
+            (.real, .string("9007199254740993")), (.real, .string("9007199254740993.5")), (.real, .string("1e-400")),
+            (.number, .string("9007199254740993.0")), (.number, .string(String(repeating: "9", count: 41))),
+            (.number, .string("1e-400")), (.integer, .string("0.99999999999999999")), (.integer, .string("1e-400")),
             (.real, .string("١")), (.real, .array([])), (.boolean, .string("yes")), (.boolean, .integer(2)),
             (.date, .string("1906")), (.date, .real(0)), (.string, .data([1])),
         ])
