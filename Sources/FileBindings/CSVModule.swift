@@ -204,9 +204,12 @@ package enum CSVModule: ScriptModule {
                 }
                 values = columns.indices.map { row[$0 + 1] }
             }
-            for value in values {
+            for (column, value) in zip(columns, values) {
                 if pace.isDue() { throw WorkStopped() }
-                writer.append(try cell(of: value, host))
+                writer.append(
+                    try cell(of: value, host) {
+                        "row \(index + 1), column \(VisibleText.line(String(decoding: column.text, as: UTF8.self)))"
+                    })
             }
             writer.endRow()
         }
@@ -272,11 +275,19 @@ package enum CSVModule: ScriptModule {
     }
 
     /// A value in the notation of all exports: dates in ISO 8601, days without a time, numbers with all digits, data in
-    /// Base64, tables as JSON, nothing for nil.
-    private static func cell(of value: LuaValue, _ host: ScriptHost) throws -> [UInt8] {
-        if value.isNil { return [] }
+    /// Base64, tables as JSON, nothing for nil and null.
+    ///
+    /// - Throws: `LuaMismatch` with the cell's place for a value that a file of cells does not have.
+    private static func cell(of value: LuaValue, _ host: ScriptHost, at place: () -> String) throws -> [UInt8] {
+        if value.isNil || host.values.nulls.object(of: value) != nil { return [] }
         if let date = host.values.dates.object(of: value) { return Array(date.exchangeText.utf8) }
-        if case .number(let number) = value { return Array(LuaValueText.text(number).utf8) }
+        if case .number(let number) = value {
+            guard number.isFinite else {
+                let text = number.isNaN ? "nan" : "\(number)"
+                throw LuaMismatch("\(place()): a cell has no \(text): it would be read as a text", argument: "rows")
+            }
+            return Array(LuaValueText.text(number).utf8)
+        }
         var isJSON = host.values.datas.object(of: value) != nil
         if case .table(let table) = value, table.metatable?["__tostring"].isNil ?? true { isJSON = true }
         guard isJSON else { return try BaseModule.text(of: value, in: host.state) }
@@ -284,9 +295,9 @@ package enum CSVModule: ScriptModule {
             let text = try host.values.propertyList(value).json()
             return text.first == UInt8(ascii: "\"") ? Array(text.dropFirst().dropLast()) : text
         } catch let error as ValueBridge.BridgeError {
-            throw LuaMismatch("a cell: \(error.message)", argument: "rows")
+            throw LuaMismatch("\(place()): \(error.message)", argument: "rows")
         } catch let error as JSONError {
-            throw LuaMismatch("a cell: \(error.message)", argument: "rows")
+            throw LuaMismatch("\(place()): \(error.message)", argument: "rows")
         }
     }
 }

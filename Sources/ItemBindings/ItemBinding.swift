@@ -153,14 +153,28 @@ final class ItemBinding {
 
     /// Refuses a method's name. A name one slip away from a field of the domain is stored, with one warning.
     func checkName(_ name: String) throws {
+        if let (problem, advice) = nameProblem(name) { throw LuaError(.argument, "\(problem.reason): \(advice)") }
+        warn(aboutName: name)
+    }
+
+    /// Why a name cannot be a field's, and what a script does instead; nil for another name.
+    func nameProblem(_ name: String) -> (FieldNameProblem, advice: String)? {
         let declaration = host.state.declarations["Item", .class]
         if let method = declaration?.functions.first(where: { $0.name == name }) {
-            throw LuaError(.argument, "Item.\(method.name) is a method and cannot be a field: choose another name")
+            let reason = "Item.\(method.name) is a method and cannot be a field"
+            return (FieldNameProblem(reason, otherName: "\(name)_2"), "choose another name")
         }
-        if name == "image" || name == "images" {
-            let what = name == "image" ? "is the item's picture" : "are the item's pictures"
-            throw LuaError(.argument, "Item.\(name) \(what) and cannot be a field: assign to the item")
+        let (what, other): (String, String)
+        switch name {
+        case "image": (what, other) = ("is the item's picture", "picture")
+        case "images": (what, other) = ("are the item's pictures", "pictures")
+        default: return nil
         }
+        return (FieldNameProblem("Item.\(name) \(what) and cannot be a field", otherName: other), "assign to the item")
+    }
+
+    /// Warns once about a name that is one slip away from a field of the domain.
+    func warn(aboutName name: String) {
         guard isHousehold, !warned.contains(name), host.items.existingField(named: name) == nil else { return }
         guard
             let near = NearestNames.nearest(

@@ -180,7 +180,11 @@ final class ItemImportBinding {
         if options.updates, options.key.isEmpty {
             throw Options.mismatch("option 'update' needs the option 'key', by which items are found")
         }
-        options.checkField = { [classes] in try classes.itemBinding.checkName($0) }
+        options.fieldNameProblem = { [classes] name in
+            if let (problem, _) = classes.itemBinding.nameProblem(name) { return problem }
+            classes.itemBinding.warn(aboutName: name)
+            return nil
+        }
         options.transform = given.transform.map { ScriptRowTransform($0, host.values) }
         options.skipsRow = given.onError.flatMap(skipsRow)
         options.onKinds = { [unowned host] in host.logger.info("\($0)") }

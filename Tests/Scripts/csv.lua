@@ -89,3 +89,19 @@ print(pcall(csv.write, path, { { 1, 2, 3 } }, { columns = { "a", "b" } }))
 -- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 has 3 values, and there are 2 columns)
 print(pcall(csv.write, path, { { [true] = 1 } }))
 -- expect: false	bad argument #2 'rows' to 'csv.write' (row 1: a column is a text or a position, got true)
+
+-- Null is an empty cell, and what no cell has is refused by its place.
+assert(csv.write(path, { { a = null, b = "x" }, { a = { null, 1 }, b = "" } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: a,b|,x|"[null,1]",|
+for _, value in ipairs{ 0/0, -(0/0), 1/0, -1/0, { 1/0 }, { [1.5] = 1 } } do
+  print(select(2, pcall(csv.write, path, { { a = 1 }, { a = 2, b = value } })))
+end
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell has no nan: it would be read as a text)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell has no nan: it would be read as a text)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell has no inf: it would be read as a text)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell has no -inf: it would be read as a text)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: [1]: JSON has no inf)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: JSON has only texts as keys, and a dictionary has the real 1.5: make it a text)
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: a,b|,x|"[null,1]",|

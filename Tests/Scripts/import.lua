@@ -46,8 +46,27 @@ tell(items:import(write("h.csv", "name\n\xff\n"), { encoding = "utf-8" }))
 -- expect: invalidRow	h.csv, row 2: column 'name' has bytes that are not UTF-8: give its encoding, such as encoding = "windows-1252"
 print(names(), #items)
 -- expect: Lamp, red Bear Clock	3
-print(pcall(items.import, items, write("i.csv", "name,copy\nA,1\n")))
--- expect: false	Item.copy is a method and cannot be a field: choose another name
+-- Columns that no field can be are errors of the file, with what renames them; of records they are the rows'.
+tell(items:import(write("i.csv", "name,copy\nA,1\n")))
+-- expect: unreadableFile	i.csv: column 'copy': Item.copy is a method and cannot be a field: give map = { ["copy"] = "copy_2" }
+for _, name in ipairs{ "image", "images" } do
+  tell(items:import(write("i.csv", "name," .. name .. "\nA,x\n"), { onError = "skip" }))
+  tell(items:import(write("i.json", '[{"name":"A","' .. name .. '":"x"}]')))
+  tell(items:import(write("i.csv", "name,Foto\nA,x\n"), { map = { Foto = name } }))
+  tell(items:import(write("i.csv", "name\nA\n"), { transform = function(row) row[name] = "x" return row end }))
+end
+-- expect: unreadableFile	i.csv: column 'image': Item.image is the item's picture and cannot be a field: give map = { ["image"] = "picture" }
+-- expect: invalidRow	i.json, row 1: column 'image': Item.image is the item's picture and cannot be a field: give map = { ["image"] = "picture" }
+-- expect: unreadableFile	i.csv: column 'Foto': Item.image is the item's picture and cannot be a field: give map = { ["Foto"] = "picture" }
+-- expect: invalidRow	i.csv, row 2: field 'image': Item.image is the item's picture and cannot be a field
+-- expect: unreadableFile	i.csv: column 'images': Item.images are the item's pictures and cannot be a field: give map = { ["images"] = "pictures" }
+-- expect: invalidRow	i.json, row 1: column 'images': Item.images are the item's pictures and cannot be a field: give map = { ["images"] = "pictures" }
+-- expect: unreadableFile	i.csv: column 'Foto': Item.images are the item's pictures and cannot be a field: give map = { ["Foto"] = "pictures" }
+-- expect: invalidRow	i.csv, row 2: field 'images': Item.images are the item's pictures and cannot be a field
+print(select(2, items:import(write("i.json", '[{"name":"A","image":"x"}]'), { onError = "skip", dryRun = true })))
+-- expect: 0 created, 0 updated, 0 unchanged, 1 rejected
+tell(items:import(write("i.csv", "name,d\nA,2024-13-01\n"), { types = { d = "date(d.M.yyyy)" } }))
+-- expect: invalidRow	i.csv, row 2: d takes a date as d.M.yyyy, or in ISO 8601: "2024-13-01" is not one
 
 -- An import is one transaction, told once, undone at once.
 items:on("didChangeMany", { id = "many" }, function(event) print("many", event.inserted, event.removed) end)
@@ -64,7 +83,7 @@ print(pcall(items.transaction, items, function()
   items:import(csv)
   error("no")
 end))
--- expect: false	import.lua:65: no
+-- expect: false	import.lua:84: no
 print(#items)
 -- expect: 3
 

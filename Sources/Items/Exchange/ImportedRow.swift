@@ -84,19 +84,27 @@ final class ImportedRow {
 
     /// Adds a field by its name in the store.
     func addField(_ fieldName: String, column name: String? = nil) throws -> Int {
-        try options.checkField?(fieldName)
+        if let problem = options.fieldNameProblem?(fieldName) { throw nameError(fieldName, name, problem) }
         let field = try store.field(named: fieldName)
         if let other = fieldPlaces[field].map({ columns[$0] }) {
             throw StoreError(
                 .unreadableFile, "the columns '\(other.name)' and '\(name ?? fieldName)' are both \(fieldName)")
         }
+        let kinds = try store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil
         columns.append(
-            ImportedColumn(
-                name ?? fieldName, fieldName, field, givenReading(field, fieldName),
-                store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil))
+            ImportedColumn(name ?? fieldName, fieldName, field, givenReading(field, fieldName), kinds))
         cells.append(.missing)
         fieldPlaces[field] = columns.count - 1
         return columns.count - 1
+    }
+
+    private func nameError(_ fieldName: String, _ column: String?, _ problem: FieldNameProblem) -> StoreError {
+        guard let column else { return StoreError(.unreadableFile, "field '\(fieldName)': \(problem.reason)") }
+        let map = OptionWords.choose(
+            "map = { [\(column.quoted())] = \(problem.otherName.quoted()) }",
+            "--map \(OptionWords.argument("\(column)=\(problem.otherName)"))",
+            json: "\"map\": {\(column.quoted()): \(problem.otherName.quoted())}")
+        return StoreError(.unreadableFile, "column '\(column)': \(problem.reason): give \(map)")
     }
 
     /// The index of a record's name, added if new; nil for one that is left out.
@@ -246,30 +254,65 @@ struct ImportedNames {
 extension ItemMerger {
     /// Says which fields have got values of another kind than they had, and which new ones have several kinds.
     ///
+    /// - Parameters:
+    ///   - row: the columns.
+    ///   - isTable: whether the kinds of other fields than those of arrays, dictionaries and data are known by column.
     /// - Throws: `WorkStopped`.
-    func remarkKinds(_ row: ImportedRow) throws {
+    func remarkKinds(_ row: ImportedRow, isTable: Bool) throws {
         for column in row.columns {
-            guard let before = column.priorKinds else { continue }
-            let after = FieldKinds(store.columns, column.field)
-            if let kind = before.kind {
-                guard after.kind != kind, kind != .integer || after.kind != .real else { continue }
-                let counts = try KindCounts(store.columns, column.field)
-                let misfits = counts.description(without: kind)
-                remark(
-                    .formerKinds, misfits.isEmpty ? 0 : 1, "\(column.fieldName): \(misfits); it was \(kind.rawValue)")
-            } else if before.isEmpty, after.kind == nil {
+            guard let before = column.priorKinds, !isTable || before.hasObjects else { continue }
+            let after = try FieldKinds(store.columns, column.field)
+            if before.isEmpty {
+                guard after.values.count > 1 else { continue }
                 let counts = try KindCounts(store.columns, column.field)
                 remark(
                     .mixedKinds, counts.isMixed ? 1 : 0,
                     "\(column.fieldName): \(counts): values of several kinds, which comparisons and sums leave out")
+            } else if !after.values.isSubset(of: before.values) {
+                let misfits = try KindCounts(store.columns, column.field).description(without: before.values)
+                remark(.formerKinds, misfits.isEmpty ? 0 : 1, "\(column.fieldName): \(misfits); it was \(before.name)")
             }
         }
     }
 }
 
-/// The values of a field, counted by their kinds. Whole numbers count as numbers.
+/// The kinds of values that remarks tell apart. Whole numbers are numbers, and sets are arrays, as exports write them.
+enum ValueKind: String {
+    case number, boolean, date, string, array, dictionary, data
+
+    /// The kind of a cell's value; nil for none.
+    init?(_ cell: Cell, _ columns: ColumnStore) {
+        switch cell.kind {
+        case .integer, .real, .single: self = .number
+        case .yes, .no: self = .boolean
+        case .date: self = .date
+        case .shortText, .longText: self = .string
+        case .absent: return nil
+        case .box:
+            switch columns.value(cell) {
+            case .wideInteger?: self = .number
+            case .utf16?: self = .string
+            case .array?, .set?: self = .array
+            case .dictionary?: self = .dictionary
+            case .data?: self = .data
+            default: return nil
+            }
+        }
+    }
+
+    /// A value of the kind in messages, without its article.
+    fileprivate var one: String {
+        switch self {
+        case .string: "text"
+        case .data: "data value"
+        default: rawValue
+        }
+    }
+}
+
+/// The values of a field, counted by their kinds.
 private struct KindCounts: CustomStringConvertible {
-    private var counts: [(kind: ItemFieldKind, count: Int, example: String)] = []
+    private var counts: [(kind: ValueKind, count: Int, example: String)] = []
     private var total = 0
 
     /// - Throws: `WorkStopped`.
@@ -280,22 +323,19 @@ private struct KindCounts: CustomStringConvertible {
             let cell = columns.cell(row, field)
             if cell.isAbsent { continue }
             total += 1
-            let kind: ItemFieldKind
-            switch cell.kind {
-            case .integer, .real, .single: kind = .number
-            case .yes, .no: kind = .boolean
-            case .date: kind = .date
-            case .shortText, .longText: kind = .string
-            default: continue
-            }
+            guard let kind = ValueKind(cell, columns) else { continue }
             if let place = counts.firstIndex(where: { $0.kind == kind }) {
                 counts[place].count += 1
             } else {
-                let example = columns.value(cell).flatMap(ImportKeys.text) ?? ""
-                counts.append((kind, 1, kind == .string ? example.shortened(to: 40).quoted() : example))
+                counts.append((kind, 1, columns.value(cell).map { Self.example($0, kind) } ?? ""))
             }
         }
         counts.sort { $0.count > $1.count }
+    }
+
+    private static func example(_ value: PropertyListValue, _ kind: ValueKind) -> String {
+        if let text = ImportKeys.text(value) { return kind == .string ? text.shortened(to: 40).quoted() : text }
+        return (try? value.json()).map { String(decoding: $0, as: UTF8.self).shortened(to: 40) } ?? "…"
     }
 
     var isMixed: Bool { counts.count > 1 }
@@ -305,24 +345,12 @@ private struct KindCounts: CustomStringConvertible {
         counts.map { "\($0.count.counted($0.kind.one)) (\($0.example))" }.joined(separator: ", ")
     }
 
-    /// What is not of a kind: `2 of 43 values are texts ("n/a")`; empty for nothing.
-    func description(without kind: ItemFieldKind) -> String {
-        let kind = kind == .integer || kind == .real ? ItemFieldKind.number : kind
-        return counts.filter { $0.kind != kind }.map { other in
-            let what = other.count == 1 ? "is \(other.kind.one.withArticle)" : "are \(other.kind.plural)"
+    /// What is not of the kinds: `2 of 43 values are texts ("n/a")`; empty for nothing.
+    func description(without kinds: Set<ValueKind>) -> String {
+        counts.filter { !kinds.contains($0.kind) }.map { other in
+            let one = other.kind.one
+            let what = other.count == 1 ? "is \(one.withArticle)" : "are \(other.count.word(one))"
             return "\(other.count.grouped) of \(total.counted("value")) \(what) (\(other.example))"
         }.joined(separator: ", ")
-    }
-}
-
-extension ItemFieldKind {
-    /// A value of the kind in messages, without its article.
-    fileprivate var one: String {
-        switch self {
-        case .string: "text"
-        case .integer, .real, .number: "number"
-        case .boolean: "boolean"
-        case .date: "date"
-        }
     }
 }

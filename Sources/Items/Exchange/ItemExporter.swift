@@ -77,7 +77,7 @@ struct ItemExporter {
         case .jsonLines:
             var writer = ItemJSONWriter(self)
             try writer.writeLines()
-        case .propertyList: try put(try records().encoded(as: .xml))
+        case .propertyList: try put(try propertyList())
         case .keyedArchive:
             for name in options.columns ?? [] where try !place(of: name).path.isEmpty {
                 throw StoreError(
@@ -96,7 +96,8 @@ struct ItemExporter {
     func error(_ row: UInt32, _ field: String, _ message: String) -> StoreError {
         let key = store.columns.withKey(row) { String(decoding: $0, as: UTF8.self) }
         let name = store.columns.title(row).map { "'\(VisibleText.line(String($0.prefix(40))))', " } ?? ""
-        return StoreError(.unwritableValue(field: field), "item \(name)itemKey \(key), field \(field): \(message)")
+        return StoreError(
+            .unwritableValue(field: field), "item \(name)itemKey \(key), field \(VisibleText.line(field)): \(message)")
     }
 
     func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
@@ -177,13 +178,38 @@ struct ItemExporter {
         }
     }
 
-    /// The error of a number that the format does not have.
-    func numberError(_ row: UInt32, _ column: Column, _ message: String) -> StoreError {
-        error(row, column.title, message + options.adviceOnNaN)
+    /// The error of a value that the format does not have, with the advice for numbers.
+    func valueError(_ row: UInt32, _ column: Column, _ message: String) -> StoreError {
+        let isNumber = value(row, column)?.hasUnwrittenNumber ?? false
+        return error(row, column.title, message + (isNumber ? options.adviceOnNaN : ""))
     }
 
-    private func records() throws -> PropertyListValue {
+    private func propertyList() throws -> [UInt8] {
         let columns = try columns()
+        let records = try records(columns)
+        do throws(PropertyListError) { return try records.encoded(as: .xml) } catch {
+            throw try placed(error, columns)
+        }
+    }
+
+    /// An encoder's error as that of the first value, or name of a field, that the format does not have.
+    private func placed(_ failure: PropertyListError, _ columns: [Column]) throws -> StoreError {
+        if Interruption.isDue { throw WorkStopped() }
+        for (index, row) in rows.enumerated() {
+            try options.report(index, rows.count)
+            for column in columns {
+                guard let value = value(row, column) else { continue }
+                do throws(PropertyListError) {
+                    _ = try PropertyListValue.array([.string(column.name), value]).encoded(as: .xml)
+                } catch {
+                    return self.error(row, column.title, error.message)
+                }
+            }
+        }
+        return StoreError(.unwritableValue(field: ""), failure.message, cause: failure)
+    }
+
+    private func records(_ columns: [Column]) throws -> PropertyListValue {
         var records: [PropertyListValue] = []
         records.reserveCapacity(rows.count)
         for row in rows {
@@ -265,6 +291,17 @@ final class ExportLosses {
 }
 
 extension PropertyListValue {
+    /// Whether it is, or holds, a number that only some formats have.
+    fileprivate var hasUnwrittenNumber: Bool {
+        switch self {
+        case .real(let number): !number.isFinite
+        case .single(let number): !number.isFinite
+        case .array(let elements), .set(let elements): elements.contains { $0.hasUnwrittenNumber }
+        case .dictionary(let entries): entries.values.contains { $0.hasUnwrittenNumber }
+        default: false
+        }
+    }
+
     /// The number of dates with a part of a second.
     fileprivate var datesWithFraction: Int {
         switch self {

@@ -13,8 +13,8 @@ package struct ItemFileOptions {
     /// Called regularly with the work done and the total: rows, or bytes of a file that is read as a stream. An error
     /// thrown ends the work.
     package var progress: ((_ done: Int, _ total: Int) throws -> Void)?
-    /// Refuses field names that a host's items cannot have.
-    package var checkField: ((String) throws -> Void)?
+    /// What is wrong with a field's name that a host's items cannot have; nil for another one.
+    package var fieldNameProblem: ((String) -> FieldNameProblem?)?
 
     // MARK: Reading
 
@@ -105,6 +105,16 @@ package struct ItemFileOptions {
     func report(_ done: Int, _ total: Int) throws {
         if done % Self.reportInterval == 0 { try progress?(done, total) }
     }
+}
+
+/// Why a name cannot be a field's.
+package struct FieldNameProblem: Sendable {
+    /// As a sentence without advice.
+    package let reason: String
+    /// A name that can be one.
+    package let otherName: String
+
+    package init(_ reason: String, otherName: String) { (self.reason, self.otherName) = (reason, otherName) }
 }
 
 /// The file formats for import and export.

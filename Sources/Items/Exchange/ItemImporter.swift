@@ -49,7 +49,7 @@ struct ItemImporter {
             if merger.report.total > 0 { try ImportedNames(options, row.names, path).check() }
             remarkTitle(row, merger)
             var report = try merger.finish(row)
-            declareDays(of: row)
+            try declareDays(of: row)
             try options.afterRows?(merger.rows, &report)
             return report
         }
@@ -58,13 +58,13 @@ struct ItemImporter {
 
 extension ItemImporter {
     /// New fields that have days alone are shown as days from now on. They stay free: a date with a time is one.
-    private func declareDays(of row: ImportedRow) {
+    private func declareDays(of row: ImportedRow) throws {
         // What is declared of a shared collection is its people's to say.
         if store.replica.remote != nil { return }
         var declarations = store.declarations
         for column in row.columns where column.priorKinds?.isEmpty ?? false {
             guard options.format.hasDays || column.isOfDays,
-                declarations[column.fieldName] == nil, FieldKinds(store.columns, column.field).kind == .date,
+                declarations[column.fieldName] == nil, try FieldKinds(store.columns, column.field).kind == .date,
                 store.columns.haveNoTimes(column.field)
             else { continue }
             declarations.declare(FieldDeclaration(daysOf: column.fieldName))

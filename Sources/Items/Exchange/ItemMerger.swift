@@ -42,8 +42,7 @@ final class ItemMerger {
 
     /// The report, after all rows.
     func finish(_ row: ImportedRow) throws -> ItemImportReport {
-        // Of comma-separated values the kinds are known by column.
-        if !options.format.isTable { try remarkKinds(row) }
+        try remarkKinds(row, isTable: options.format.isTable)
         try remarkRepeated(row)
         report.rejects = try rejected.bytes()
         remark(
@@ -251,7 +250,7 @@ final class ItemMerger {
         if let value = try reading.exactValue(text, column.fieldName) { return value }
         // Refuses a real with the field's own message.
         if store.schema.kind(column.field)?.kind == .integer,
-            let real = NumberStyle.given(options.decimal ?? .point).real(text)
+            let real = NumberStyle.given(options.decimal ?? .point).real(text), Int64(exactly: real) == nil
         {
             return .real(real)
         }
@@ -341,8 +340,14 @@ final class ItemMerger {
             wanted = store.schema.initial(of: column.field)
         case .text(let text):
             if present.isText, present.withText({ Self.areEqual($0, text) }) { return nil }
+            // A column of texts may be one whose values an export had to write as texts; a value that no kind of column
+            // has may look like another's.
+            if column.isText || present.kind == .box, let value = store.columns.value(present),
+                CellFormat.reads(text, as: value)
+            {
+                return nil
+            }
             if column.isText {
-                if let value = store.columns.value(present), CellFormat.reads(text, as: value) { return nil }
                 do throws(StoreError) { return try store.columns.textCell(text, for: column.field) } catch {
                     throw notText(text, column) ?? error
                 }
@@ -373,13 +378,15 @@ final class ItemMerger {
         }
     }
 
-    /// Whether a value of a custom field is another one in its kind alone: the text `5` and the number.
+    /// Whether a value of a custom field is another one in its kind alone, or in the kinds within it: the text `5` and
+    /// the number, the texts that data and dates are in an array of JSON.
     private func isOfOtherKind(_ present: Cell, _ wanted: PropertyListValue?) -> Bool {
-        switch (store.columns.value(present), wanted) {
-        case (.string?, .string?), (.string?, nil): return false
-        case (.string(let text)?, let wanted?):
-            return ImportKeys.text(wanted).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-        case (let value?, .string(var text)?): return text.withUTF8 { CellFormat.reads($0, as: value) }
+        guard let value = store.columns.value(present), let wanted else { return false }
+        switch (value, wanted) {
+        case (.string, .string): return false
+        case (.string(let text), _): return ImportKeys.text(wanted).map { $0.utf8.elementsEqual(text.utf8) } ?? false
+        case (_, .string(var text)): return text.withUTF8 { CellFormat.reads($0, as: value) }
+        case (.array, .array), (.set, .array), (.dictionary, .dictionary): return value.hasSameJSON(as: wanted)
         default: return false
         }
     }

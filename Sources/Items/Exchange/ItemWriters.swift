@@ -83,7 +83,7 @@ struct ItemCSVWriter {
             default: nil
             }
         if let number, !number.isFinite {
-            throw exporter.numberError(row, column, "a cell of CSV has no \(number): it would be read as a text")
+            throw exporter.valueError(row, column, "a cell of CSV has no \(number): it would be read as a text")
         }
         if let text = ImportKeys.text(value) { return text }
         do throws(JSONError) {
@@ -92,7 +92,7 @@ struct ItemCSVWriter {
             if case .data = value { return String(decoding: json.dropFirst().dropLast(), as: UTF8.self) }
             return String(decoding: json, as: UTF8.self)
         } catch {
-            throw exporter.numberError(row, column, error.message)
+            throw exporter.valueError(row, column, error.message)
         }
     }
 
@@ -212,7 +212,7 @@ struct ItemJSONWriter {
                     text.string(date.dayText)
                 } else if let value {
                     do throws(JSONError) { try append(exporter.written(value) ?? .null) } catch {
-                        throw exporter.numberError(row, column, error.message)
+                        throw exporter.valueError(row, column, error.message)
                     }
                 }
             }
@@ -250,6 +250,12 @@ struct SQLiteItemWriter {
         let columns = try exporter.columns()
         guard !columns.isEmpty else {
             throw StoreError(.invalidValue(field: ""), "a table needs a column: all fields are left out")
+        }
+        if let column = columns.first(where: { $0.name.utf8.contains(0) }) {
+            throw StoreError(
+                .unwritableValue(field: column.title),
+                "field \(VisibleText.line(column.title)): a name in SQLite cannot hold a NUL: rename it, or leave it out"
+            )
         }
         let table = SQLiteDatabase.quoted(exporter.options.table ?? Self.table)
         let types = types(of: columns)
@@ -415,10 +421,10 @@ struct SQLiteItemWriter {
             default: false
             }
         if isNaN {
-            throw exporter.numberError(row, column, "SQLite would keep nan as NULL, which is not a value")
+            throw exporter.valueError(row, column, "SQLite would keep nan as NULL, which is not a value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {
-            throw exporter.numberError(row, column, error.message)
+            throw exporter.valueError(row, column, error.message)
         }
     }
 

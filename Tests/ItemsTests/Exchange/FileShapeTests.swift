@@ -180,6 +180,73 @@ struct FileShapeTests {
         #expect(try values("n") == [.real(5), .real(6.5), .string("7")])
     }
 
+    /// Values of each kind that some formats write as another.
+    private static let exported: PropertyListFields = [
+        "tags": .array([.string("x"), .data([0, 1]), .null]), "none": .array([]),
+        "dims": .dictionary(["w": .real(2), "at": .date(PropertyListDate(secondsSinceReferenceDate: 0.25))]),
+        "blob": .data([0, 1]), "digits": .data([0xD7, 0x6D, 0xF8]),
+        "wide": .wideInteger(Int128(UInt64.max)), "least": .wideInteger(Int128(Int64.min) - 1),
+        "large": .integer(.max), "single": .single(0.1), "flag": .boolean(true),
+        "day": .date(PropertyListDate(secondsSinceReferenceDate: 86400)), "n": .real(5), "t": .string("[1]"),
+    ]
+
+    @Test(
+        "an export that is imported again by key changes nothing, with whatever values, and says nothing",
+        arguments: [ItemFileFormat.csv, .tsv, .json, .jsonLines, .sqlite, .keyedArchive])
+    func exportAgain(_ format: ItemFileFormat) throws {
+        var fields = ItemFields(name: "A")
+        for (name, value) in Self.exported { try fields.set(value, forField: name) }
+        try store.createItem(fields)
+        var options = ItemFileOptions(format: format)
+        (options.key, options.updates) = (["name"], true)
+        let scene = try SQLiteScene()
+        var bytes: [UInt8] = []
+        if format == .sqlite {
+            let database = try scene.open()
+            _ = try store.query().exportItems(options, into: database)
+            options.openDatabase = { database }
+        } else {
+            bytes = try store.exportItems(options)
+        }
+        // A boolean of SQLite is a number but for its column's kind.
+        for kinds in format == .sqlite ? [.inferred] : [ItemFileKinds.inferred, .text] {
+            options.kinds = kinds
+            if format == .sqlite { options.openDatabase = { try scene.open() } }
+            let report = try store.importReport(bytes, path: "f", options)
+            #expect((report.created, report.updated, report.unchanged) == (0, 0, 1), "\(format) \(report)")
+            #expect(report.count(.formerKinds) == 0, "\(report)")
+            for (name, value) in Self.exported { #expect(try values(name) == [value], "\(format) \(name)") }
+        }
+    }
+
+    @Test(
+        "an array, a dictionary, data and a wide integer that become another value are said, whatever file brings it",
+        arguments: [ItemFileFormat.csv, .jsonLines])
+    func collectionsReplaced(_ format: ItemFileFormat) throws {
+        let former: [(PropertyListValue, String)] = [
+            (.array([.string("x")]), "array"),
+            (.dictionary(["w": .integer(2)]), "dictionary"), (.data([0, 1]), "data"),
+            (.wideInteger(Int128(UInt64.max)), "number"),
+        ]
+        for (place, (value, kind)) in former.enumerated() {
+            let store = ItemStore()
+            for name in ["A", "B"] {
+                var fields = ItemFields(name: name)
+                try fields.set(value, forField: "x")
+                try store.createItem(fields)
+            }
+            var options = ItemFileOptions(format: format)
+            (options.key, options.updates) = (["name"], true)
+            let text = format == .csv ? "name,x\nA,y\n" : "{\"name\":\"A\",\"x\":\"y\"}\n"
+            let report = try store.importReport(Array(text.utf8), path: "f", options)
+            #expect((report.updated, report.count(.formerKinds)) == (1, 1), "\(place)")
+            let isByColumn = format == .csv && kind == "number"
+            let what = isByColumn ? "1 of 1 cells is not a number (\"y\"): text" : "1 of 2 values is a text (\"y\")"
+            #expect(report.description.hasSuffix("x: \(what); it was \(kind)"), "\(report)")
+            #expect(try store.allItems.map { try $0.value(forField: "x") } == [.string("y"), value])
+        }
+    }
+
     @Test("rows without a key are new items, and counted") func keyless() throws {
         let report = try report("id,name\n,a\n1,b\n") { ($0.key, $0.updates) = (["id"], true) }
         #expect((report.created, report.count(.withoutKey)) == (2, 1))

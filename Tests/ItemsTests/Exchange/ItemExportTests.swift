@@ -82,6 +82,46 @@ struct ItemExportTests {
         }
     }
 
+    /// Values of which each format lacks some, and the formats that lack them.
+    static let foreign: [(PropertyListValue, [ItemFileFormat], String)] = [
+        (.wideInteger(Int128(UInt64.max) + 1), [.propertyList], "integers from -2^63 to 2^64-1"),
+        (.array([.string("a\0b")]), [.propertyList], "NUL"),
+        (.dictionary(["a\0b": .integer(1)]), [.propertyList], "NUL"),
+        (.array([.null]), [.propertyList], "no null"),
+        (
+            .dictionary(PropertyListDictionary([(.integer(5), .integer(1))])),
+            [.propertyList, .csv, .json, .jsonLines],
+            "only texts as keys"
+        ),
+    ]
+
+    @Test("a value that a format does not have is refused by item and field", arguments: foreign)
+    func foreignValues(value: PropertyListValue, formats: [ItemFileFormat], message: String) throws {
+        try add("A", ["x": .integer(1)])
+        try add("B", ["x": value])
+        for format in formats {
+            let error = #expect(throws: StoreError.self) { try text(format) { $0.adviceOnNaN = ": advice" } }
+            #expect(error?.code == .unwritableValue(field: "x"))
+            #expect(error?.message.hasPrefix("item 'B', itemKey B, field x: ") == true, "\(error?.message ?? "")")
+            #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+            #expect(error?.message.hasSuffix(": advice") == false, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("a field's name that a format does not have is refused by its name")
+    func foreignNames() throws {
+        try add("A", ["a\0b": .integer(1)])
+        let error = #expect(throws: StoreError.self) { try text(.propertyList) { _ in } }
+        #expect(error?.message.hasPrefix("item 'A', itemKey A, field a\\0b: ") == true, "\(error?.message ?? "")")
+        let scene = try SQLiteScene()
+        let database = try scene.open()
+        let other = #expect(throws: StoreError.self) {
+            try store.query().exportItems(ItemFileOptions(format: .sqlite), into: database)
+        }
+        #expect(other?.code == .unwritableValue(field: "a\0b"))
+        #expect(other?.message.hasPrefix("field a\\0b: ") == true, "\(other?.message ?? "")")
+    }
+
     // MARK: SQLite
 
     private func declaration(_ database: SQLiteDatabase, _ table: String) throws -> String {
