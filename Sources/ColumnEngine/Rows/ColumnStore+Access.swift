@@ -199,17 +199,17 @@ extension ColumnStore {
         let known = cellKinds(field)
         let types = [Cell.Kind.shortText.bit | Cell.Kind.longText.bit, Cell.Kind.no.bit | Cell.Kind.yes.bit]
         if known & (known &- 1) == 0 || types.contains(where: { known & ~$0 == 0 }) { return known }
-        if let counted = countedKinds.kinds(of: field, at: version) { return counted }
-        var found = declaredCellKind(field)?.bit ?? 0
-        // The first rows are likely to have all kinds: no column is read for them.
-        for (place, row) in order.slots.enumerated() where row != ItemOrder.hole {
-            if place == 1024 { _ = materialise(field) }
-            let cell = table.cell(row, field)
-            if !cell.isAbsent { found |= cell.kind.bit }
-            if found == known { break }
+        return presentKinds(field) {
+            var found = declaredCellKind(field)?.bit ?? 0
+            // The first rows are likely to have all kinds: no column is read for them.
+            for (place, row) in order.slots.enumerated() where row != ItemOrder.hole {
+                if place == 1024 { _ = materialise(field) }
+                let cell = table.cell(row, field)
+                if !cell.isAbsent { found |= cell.kind.bit }
+                if found == known { break }
+            }
+            return found
         }
-        countedKinds.record(found, of: field, at: version)
-        return found
     }
 
     /// The kind of the cells of a field of every item; nil for all other fields.

@@ -21,7 +21,7 @@ package final class ColumnStore {
     @exclusivity(unchecked) private var reads = ReadSet()
     @exclusivity(unchecked) private var iterations = RowIterations()
     @exclusivity(unchecked) package var questions = QuestionRecord()
-    @exclusivity(unchecked) var countedKinds = PresentKinds()
+    @exclusivity(unchecked) private var countedKinds = PresentKinds()
     @exclusivity(unchecked) package var document = DocumentRows()
 
     /// The fields of every item, which have a column from the beginning.
@@ -72,6 +72,14 @@ package final class ColumnStore {
             table.prefetch(row)
             return table.keys[row] == key && !table.textKeys[row]
         }
+    }
+
+    /// The kinds that the items have in a field, counted once after a change.
+    func presentKinds(_ field: ItemField, count: () -> UInt16) -> UInt16 {
+        if let counted = countedKinds.kinds(of: field, at: version) { return counted }
+        let kinds = count()
+        countedKinds.record(kinds, of: field, at: version)
+        return kinds
     }
 
     @inline(__always)
