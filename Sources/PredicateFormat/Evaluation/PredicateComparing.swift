@@ -182,7 +182,7 @@ package enum PredicateNumber {
 
 /// Statistical functions over numbers.
 enum PredicateStatistics {
-    /// The median; for an even count the mean of the two middle numbers. Nil for none, and if a value is no number.
+    /// The median; for an even count the mean of the two middle numbers. Nil for none, and if a value is not a number.
     static func median(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0) }.sorted { $0.asDouble < $1.asDouble }
         guard !numbers.isEmpty, numbers.count == values.count else { return nil }
@@ -191,7 +191,7 @@ enum PredicateStatistics {
         return PredicateKeyValueCoding.average([numbers[middle - 1].value, numbers[middle].value])
     }
 
-    /// The population standard deviation, a real; nil for none, and if a value is no number.
+    /// The population standard deviation, a real; nil for none, and if a value is not a number.
     static func standardDeviation(_ values: [PropertyListValue]) -> PropertyListValue? {
         let numbers = values.compactMap { PredicateNumber($0)?.asDouble }
         guard !numbers.isEmpty, numbers.count == values.count else { return nil }

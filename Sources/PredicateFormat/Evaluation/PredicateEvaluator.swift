@@ -228,14 +228,14 @@ enum PredicateKeyValueCoding {
         return oddKind(among: values, areNumbers: path[place] == "@sum" || path[place] == "@avg")
     }
 
-    /// The kind of the first value that is no number, or of another kind than those before it; nil if there is none.
+    /// The kind of the first value that is not a number, or of another kind than those before it; nil if there is none.
     static func oddKind(among values: [PropertyListValue], areNumbers: Bool) -> PredicateKind? {
         let kinds = values.lazy.filter { $0 != .null }.map { PredicateKind(of: $0) }
         let wanted = areNumbers ? .number : kinds.first
         return kinds.first { $0 != wanted }
     }
 
-    /// The sum of numbers, 0 for none; nil if a value is no number.
+    /// The sum of numbers, 0 for none; nil if a value is not a number.
     static func sum(_ values: some Sequence<PropertyListValue>) -> PropertyListValue? {
         var total = PredicateNumber.integer(0)
         for value in values {
@@ -248,7 +248,7 @@ enum PredicateKeyValueCoding {
         return total.value
     }
 
-    /// The mean of numbers, a real; nil for none, and if a value is no number.
+    /// The mean of numbers, a real; nil for none, and if a value is not a number.
     static func average(_ values: [PropertyListValue]) -> PropertyListValue? {
         guard !values.isEmpty, let total = sum(values).flatMap({ PredicateNumber($0) }) else { return nil }
         return .real(total.asDouble / Double(values.count))

@@ -109,6 +109,7 @@ package final class LifeCycle {
     /// one counts, also in a handler of an exit that none has chosen.
     ///
     /// - Throws: `LuaMismatch` for a status beyond a byte, of which the system would keep the last one: 256 would be a success.
+    ///   A negative one, as in C, is that of its byte: -1 is 255.
     package func exit(_ code: Int64?) throws(LuaMismatch) {
         if let code {
             guard let status = Int32(exactly: code), (-128...255).contains(status) else {

@@ -228,7 +228,7 @@ package final class TaskScheduler {
         }
     }
 
-    /// Resumes a waiting task, at once or after a break.
+    /// Resumes a waiting task, at once or after a break or a transaction.
     private func resume(_ task: ScriptTask) {
         if isHeld(task) { return hold(task) { [self] in resume(task) } }
         guard case .waiting = task.progress else { return }
