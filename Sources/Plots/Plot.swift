@@ -69,7 +69,7 @@ package struct PlotColumn: Sendable {
             switch value {
             case nil, .null?: continue
             case .string(let text)?:
-                guard let date = ISO8601.parse(text) else { return self }
+                guard let date = ISO8601.nearest(text) else { return self }
                 column.values[row] = .date(date)
             default: return self
             }

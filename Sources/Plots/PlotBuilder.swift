@@ -214,11 +214,9 @@ struct PlotBuilder {
 
     private mutating func numbers(_ column: PlotValues) -> [Double] {
         var numbers: [Double] = []
-        numbers.reserveCapacity(column.column.values.count)
         for row in column.column.values.indices {
-            do throws(PlotValues.Fault) { numbers.append(try column.number(row)) } catch {
-                faults[0][error.rawValue] += 1
-            }
+            let number = value(0) { () throws(PlotValues.Fault) in try column.number(row) }
+            if let number { numbers.append(number) }
         }
         numbers.sort()
         count = numbers.count
@@ -228,7 +226,6 @@ struct PlotBuilder {
     /// The points of the rows that have both; without `y` each has the amount 1.
     private mutating func points(_ x: PlotValues, _ y: PlotValues?) -> [PlotPoint] {
         var points: [PlotPoint] = []
-        points.reserveCapacity(x.column.values.count)
         for row in x.column.values.indices {
             guard let across = value(0, { () throws(PlotValues.Fault) in try x.number(row) }),
                 let upwards = value(1, { () throws(PlotValues.Fault) in try y?.number(row) ?? 1 })
@@ -346,10 +343,9 @@ package struct PlotChoice: Sendable, Hashable {
         if x == nil {
             x =
                 switch kind {
-                case .histogram?: first([.number, .date], but: y)
+                case .histogram?, .scatter?: first([.number, .date], but: y)
                 case .bar?: first([.category, .date, .number], but: y)
                 case .line?: first([.date, .number], but: y)
-                case .scatter?: first([.number, .date], but: y)
                 case nil: first([.number, .category, .date], but: y)
                 }
         }
@@ -367,15 +363,13 @@ package struct PlotChoice: Sendable, Hashable {
         if !columns.contains(where: { $0.kind != .nothing && $0.name != across && $0.name != y }) { isChosen = false }
         self.x = across
         self.y = y
-        if let kind {
-            self.kind = kind
-        } else {
-            switch (kinds(of: across) ?? .nothing, y == nil) {
-            case (.category, _): self.kind = .bar
-            case (_, true): self.kind = .histogram
-            case (.date, false): self.kind = .line
-            case (_, false): self.kind = .scatter
+        self.kind =
+            switch (kind, kinds(of: across) ?? .nothing, y) {
+            case (let kind?, _, _): kind
+            case (nil, .category, _): .bar
+            case (nil, _, nil): .histogram
+            case (nil, .date, _): .line
+            case (nil, _, _): .scatter
             }
-        }
     }
 }

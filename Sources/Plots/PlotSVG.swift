@@ -175,17 +175,9 @@ private struct PlotSVG {
     }
 
     private mutating func drawUpwards() {
-        let bins: PlotBins
-        let limit = max(3, min(60, Int((width - 100) / 8)))
-        switch plot.marks {
-        case .numbers(let numbers): bins = .counting(numbers, plot.x.unit, atMost: limit)
-        case .amounts(let points), .points(let points): bins = .adding(points, atMost: limit)
-        case .bars: return
-        }
+        let bins = plot.bins(atMost: max(3, min(60, Int((width - 100) / 8))))
         context = bins.context
-        let isWhole = bins.amounts.allSatisfy { $0.rounded() == $0 }
-        let scale = PlotScale.covering(
-            bins.amounts.amountRange, plot.y.unit, atMost: min(6, fittingTicks), isWhole: isWhole)
+        let scale = bins.scale(plot.y.unit, atMost: min(6, fittingTicks))
         let frame = frame(scale)
         let step = min(frame.width / Double(bins.amounts.count), 80)
         let isPeriods = plot.x.unit == .date
@@ -415,14 +407,16 @@ extension PlotScale {
 extension [PlotBar] {
     /// The longest bars, in their order.
     func greatest(_ count: Int) -> [PlotBar] {
-        let places = indices.sorted { (-abs(self[$0].amount), $0) < (-abs(self[$1].amount), $1) }
-        return places.prefix(count).sorted().map { self[$0] }
+        longestFirst.prefix(count).sorted().map { self[$0] }
     }
 
     /// What is said of the shortest bars, which are not drawn.
     func remark(leavingOut count: Int, _ unit: PlotUnit) -> String {
-        let places = indices.sorted { (-abs(self[$0].amount), $0) < (-abs(self[$1].amount), $1) }
-        let sum = places.suffix(count).reduce(0.0) { $0 + self[$1].amount }
+        let sum = longestFirst.suffix(count).reduce(0.0) { $0 + self[$1].amount }
         return "\(count.counted("shorter bar")) not drawn, \(PlotNumber.label(sum, unit)) in all"
+    }
+
+    private var longestFirst: [Int] {
+        indices.sorted { (-abs(self[$0].amount), $0) < (-abs(self[$1].amount), $1) }
     }
 }

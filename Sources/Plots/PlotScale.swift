@@ -268,6 +268,12 @@ struct PlotBins: Hashable {
     /// What the labels of the edges leave out.
     var context: String?
 
+    /// A scale for the amounts.
+    func scale(_ unit: PlotUnit, atMost count: Int) -> PlotScale {
+        let isWhole = amounts.allSatisfy { $0.rounded() == $0 }
+        return .covering(amounts.amountRange, unit, atMost: count, isWhole: isWhole)
+    }
+
     /// Counts numbers in round ranges, of a width by the rule of Freedman and Diaconis: twice the distance of the quartiles
     /// by the cube root of the count.
     ///
@@ -332,6 +338,17 @@ struct PlotBins: Hashable {
     }
 }
 
+extension Plot {
+    /// The ranges or periods of its marks, and their amounts; none of bars, which have a name each.
+    func bins(atMost limit: Int) -> PlotBins {
+        switch marks {
+        case .numbers(let numbers): .counting(numbers, x.unit, atMost: limit)
+        case .amounts(let points), .points(let points): .adding(points, atMost: limit)
+        case .bars: PlotBins(edges: [], amounts: [])
+        }
+    }
+}
+
 extension [Double] {
     /// The place of the first number that is not less, in ascending numbers.
     fileprivate func firstIndex(from number: Double) -> Int {
@@ -349,17 +366,9 @@ struct PlotNumber: Hashable {
     let digits: Int64
     let exponent: Int
 
-    var value: Double {
-        // A power of ten below 10^22 is exact, so the result is the nearest number.
-        if exponent >= 0 {
-            return exponent <= 22 ? Double(digits) * Self.power(exponent) : Self.parsed(digits, exponent)
-        }
-        return exponent >= -22 ? Double(digits) / Self.power(-exponent) : Self.parsed(digits, exponent)
-    }
+    var value: Double { Double("\(digits)e\(exponent)") ?? 0 }
 
     static func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1.0) { value, _ in value * 10 } }
-
-    private static func parsed(_ digits: Int64, _ exponent: Int) -> Double { Double("\(digits)e\(exponent)") ?? 0 }
 
     /// The number with commas between its thousands, and with so many decimals as its exponent has; with an exponent of
     /// its own where it would have more than 15 places.

@@ -7,7 +7,7 @@ extension Plot {
     ///   - style: the colours; none by default.
     /// - Returns: the title, the drawing, and below it the remarks.
     package func lines(width: Int = 80, height: Int = 20, style: PlotStyle = PlotStyle()) -> [String] {
-        PlotText(self, width: min(max(width, 20), 1000), height: min(max(height, 8), 500), style).lines
+        PlotText(plot: self, width: min(max(width, 20), 1000), height: min(max(height, 8), 500), style: style).lines
     }
 
     /// The plot as a text, each line with its line feed.
@@ -55,14 +55,10 @@ package enum TextBar {
 
 /// A plot on cells.
 private struct PlotText {
-    private let plot: Plot
-    private let width: Int
-    private let height: Int
-    private let style: PlotStyle
-
-    init(_ plot: Plot, width: Int, height: Int, _ style: PlotStyle) {
-        (self.plot, self.width, self.height, self.style) = (plot, width, height, style)
-    }
+    let plot: Plot
+    let width: Int
+    let height: Int
+    let style: PlotStyle
 
     var lines: [String] {
         guard !plot.marks.isEmpty else { return finished([], remarks()) }
@@ -133,13 +129,14 @@ private struct PlotText {
         let last = remarks()
         let rows = max(3, height - 3 - last.count)
         // The amounts depend on the width that their labels leave: at most a quarter.
-        var bins = bins(atMost: max(2, (width - width / 4) / 2 - 1))
-        var scale = amountScale(bins, rows)
+        var bins = plot.bins(atMost: max(2, (width - width / 4) / 2 - 1))
+        let tickLimit = max(2, rows / 3 + 1)
+        var scale = bins.scale(plot.y.unit, atMost: tickLimit)
         let labelWidth = scale.labelWidth
         let columns = width - labelWidth - 2
         if (columns - 1) / bins.amounts.count < 1 {
-            bins = self.bins(atMost: max(2, columns / 2 - 1))
-            scale = amountScale(bins, rows)
+            bins = plot.bins(atMost: max(2, columns / 2 - 1))
+            scale = bins.scale(plot.y.unit, atMost: tickLimit)
         }
         let step = min(max((columns - 1) / bins.amounts.count, 1), 8)
         let isPeriods = plot.x.unit == .date
@@ -165,19 +162,6 @@ private struct PlotText {
             cells, amounts: ticks, width: columns, labelWidth: max(scale.labelWidth, labelWidth),
             places: shown ?? Array(places.prefix(1)))
         return finished(drawing, last, bins.context)
-    }
-
-    private func bins(atMost limit: Int) -> PlotBins {
-        switch plot.marks {
-        case .numbers(let numbers): .counting(numbers, plot.x.unit, atMost: limit)
-        case .amounts(let points), .points(let points): .adding(points, atMost: limit)
-        case .bars: PlotBins(edges: [], amounts: [])
-        }
-    }
-
-    private func amountScale(_ bins: PlotBins, _ rows: Int) -> PlotScale {
-        let isWhole = bins.amounts.allSatisfy { $0.rounded() == $0 }
-        return .covering(bins.amounts.amountRange, plot.y.unit, atMost: max(2, rows / 3 + 1), isWhole: isWhole)
     }
 
     // MARK: Lines and points

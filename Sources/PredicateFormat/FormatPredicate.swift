@@ -41,16 +41,16 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     /// Makes a predicate from a tree; its source is the canonical text. A `MATCHES` with an invalid regular expression
     /// never holds.
     package init(_ node: PredicateNode) {
-        var offsets: [ExactText: Int] = [:]
-        for field in Self.fields(of: node) { offsets[field] = 0 }
-        self.init(node, source: node.description, fieldOffsets: offsets)
+        self.init(node, source: node.description)
     }
 
-    private init(_ node: PredicateNode, source: String, fieldOffsets: [ExactText: Int]) {
+    /// Without offsets every field is at the beginning of the source.
+    private init(_ node: PredicateNode, source: String, fieldOffsets: [ExactText: Int]? = nil) {
         self.node = node
         self.source = source
-        self.fieldOffsets = fieldOffsets
-        isPartial = Self.isPartial(node)
+        self.fieldOffsets =
+            fieldOffsets ?? Dictionary(uniqueKeysWithValues: Self.fields(of: node).map { ($0, 0) })
+        isPartial = node.comparisons.contains { $0.left.isPartial || $0.right.isPartial }
         plan = PredicatePlan(node)
     }
 
@@ -140,7 +140,7 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         kinds: NameTable<PredicateKind>, in part: PredicateNode? = nil,
         advice: (String, FormatExpression?) -> String?
     ) throws(FormatPredicateError) {
-        let checker = PredicateChecker(kindOfField: { kinds[$0] ?? .unknown })
+        let checker = PredicateChecker(kindOfPath: { $0.rest.isEmpty ? kinds[$0.field] ?? .unknown : .unknown })
         guard let (comparison, problem) = checker.firstProblem(in: part ?? node) else { return }
         let names = Self.fields(of: .comparison(comparison)).sorted().map(\.string)
         let atFault = problem.operand.map(\.fieldNames) ?? []
@@ -170,27 +170,18 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
 
     /// The first comparison that has no value, or never holds, whichever of some kinds the values at a path are of.
     package func comparison(refusing kinds: Set<PredicateKind>, at path: PredicateKeyPath) -> PredicateNode? {
-        func search(_ node: PredicateNode) -> PredicateNode? {
-            switch node {
-            case .constant: return nil
-            case .not(let inner): return search(inner)
-            case .and(let parts), .or(let parts): return parts.lazy.compactMap(search).first
-            case .comparison:
-                let isFailing = kinds.allSatisfy { kind in
-                    PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(in: node) != nil
-                }
-                return isFailing ? node : nil
+        let failing = node.comparisons.first { comparison in
+            kinds.allSatisfy { kind in
+                PredicateChecker(kindOfPath: { $0 == path ? kind : .unknown }).firstProblem(of: comparison) != nil
             }
         }
-        return search(node)
+        return failing.map { .comparison($0) }
     }
 
     /// A predicate that stands for an expression, so that it is checked as one; it compares it with nil.
     package init(checking expression: FormatExpression, text: String) {
         let node = PredicateNode.comparison(PredicateComparison(expression, .equal, .constant(.null)))
-        var offsets: [ExactText: Int] = [:]
-        for field in Self.fields(of: node) { offsets[field] = 0 }
-        self.init(node, source: text, fieldOffsets: offsets)
+        self.init(node, source: text)
     }
 
     private func subject(_ comparison: PredicateComparison) -> String {
@@ -230,14 +221,7 @@ extension FormatPredicate {
     }
 
     private static func collect(_ node: PredicateNode, _ paths: inout Set<PredicateKeyPath>) {
-        switch node {
-        case .constant:
-            break
-        case .not(let inner):
-            collect(inner, &paths)
-        case .and(let parts), .or(let parts):
-            for part in parts { collect(part, &paths) }
-        case .comparison(let comparison):
+        for comparison in node.comparisons {
             collect(comparison.left, &paths)
             collect(comparison.right, &paths)
         }
@@ -265,19 +249,7 @@ extension FormatPredicate {
             collect(right, &paths)
         case .element(let base, let index):
             collect(base, &paths)
-            if case .index(let position) = index { collect(position, &paths) }
-        }
-    }
-}
-
-/// Finds computations that may have no value for values of the right kinds.
-extension FormatPredicate {
-    static func isPartial(_ node: PredicateNode) -> Bool {
-        switch node {
-        case .constant: false
-        case .not(let inner): isPartial(inner)
-        case .and(let parts), .or(let parts): parts.contains(where: isPartial)
-        case .comparison(let comparison): comparison.left.isPartial || comparison.right.isPartial
+            if let position = index.position { collect(position, &paths) }
         }
     }
 }

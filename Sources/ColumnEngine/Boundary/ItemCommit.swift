@@ -142,20 +142,19 @@ public struct ItemChange: Sendable, Hashable {
     /// The position, counted from 0, before a move; nil for the other kinds.
     package var formerPosition: Int?
 
-    package init(_ kind: Kind, itemKey: String, name: String = "") {
-        self.kind = kind
-        self.itemKey = itemKey
-        self.name = name
+    package init(
+        _ kind: Kind, itemKey: String, name: String = "", field: String? = nil, new: PropertyListValue? = nil,
+        values: PropertyListFields? = nil, position: Int? = nil
+    ) {
+        (self.kind, self.itemKey, self.name, self.field) = (kind, itemKey, name, field)
+        (self.new, self.values, self.position) = (new, values, position)
     }
 
     /// Inserts an item with its fields by name, including `itemKey`, at a position from 0 or, if nil, at the end.
     public static func insert(_ values: PropertyListFields, at position: Int? = nil) -> ItemChange {
         var key = ""
         if case .string(let text)? = values["itemKey"] { key = text }
-        var change = ItemChange(.insert, itemKey: key)
-        change.values = values
-        change.position = position
-        return change
+        return ItemChange(.insert, itemKey: key, values: values, position: position)
     }
 
     /// Removes the item with a key.
@@ -163,17 +162,12 @@ public struct ItemChange: Sendable, Hashable {
 
     /// Sets a field of the item with a key; nil removes it.
     public static func update(_ itemKey: String, _ field: String, to value: PropertyListValue?) -> ItemChange {
-        var change = ItemChange(.update, itemKey: itemKey)
-        change.field = field
-        change.new = value
-        return change
+        ItemChange(.update, itemKey: itemKey, field: field, new: value)
     }
 
     /// Moves the item with a key to a position counted from 0.
     public static func move(_ itemKey: String, to position: Int) -> ItemChange {
-        var change = ItemChange(.move, itemKey: itemKey)
-        change.position = position
-        return change
+        ItemChange(.move, itemKey: itemKey, position: position)
     }
 
     /// The declaration that undoes a declaration.
@@ -185,9 +179,7 @@ public struct ItemChange: Sendable, Hashable {
 
     /// Declares fields, in the place of all declarations before.
     package static func declare(_ declarations: FieldDeclarations) -> ItemChange {
-        var change = ItemChange(.declare, itemKey: "")
-        change.new = declarations.record
-        return change
+        ItemChange(.declare, itemKey: "", new: declarations.record)
     }
 }
 

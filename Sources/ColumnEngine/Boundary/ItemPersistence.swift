@@ -58,6 +58,16 @@ package protocol DocumentPersistence: ItemPersistence {
     /// Whether the document holds item data beyond the fields, so that a copy has to remember its source.
     var holdsMoreThanFields: Bool { get }
 
+    /// The objects that the document holds in items' fields, and that their values do not have, or not exactly: exports and
+    /// copies of the items lack them. None by default.
+    ///
+    /// - Parameters:
+    ///   - rows: the items.
+    ///   - columns: their values.
+    /// - Returns: the objects, by item and field.
+    /// - Throws: ``StoreError`` with `corruptArchive` if the objects cannot be read.
+    func unheldObjects(of rows: [UInt32], in columns: ColumnStore) throws(StoreError) -> [UnheldObject]
+
     /// Whether the document can be replaced now.
     var canReplace: Bool { get }
 
@@ -83,6 +93,19 @@ extension DocumentPersistence {
     package var keepsDocument: Bool { true }
     package var readablePaths: [String] { [] }
     package var canReplace: Bool { true }
+    package func unheldObjects(of rows: [UInt32], in columns: ColumnStore) throws(StoreError) -> [UnheldObject] { [] }
+}
+
+/// An object of an application's archive that the value of its field does not have, or not exactly.
+package struct UnheldObject: Sendable, Hashable {
+    /// The item's row.
+    package let row: UInt32
+    /// The field's name.
+    package let field: String
+    /// What the value lacks: the object's class, or the digits of a decimal.
+    package let kind: String
+
+    package init(row: UInt32, field: String, kind: String) { (self.row, self.field, self.kind) = (row, field, kind) }
 }
 
 /// A new document being written.
@@ -160,7 +183,6 @@ public final class MemoryPersistence: ItemPersistence {
         try commit.checkFollows(revision)
         if keepsCommits {
             var changes: [ItemChange] = []
-            changes.reserveCapacity(commit.count)
             commit.forEach { changes.append($0) }
             commits.append(changes)
         }

@@ -28,7 +28,8 @@ package protocol RemotePersistence: ItemPersistence {
     ///   - reads: the reads of a serializable transaction: a remote commit since its revision that changed some of
     ///     them conflicts with it, and not only one that changed the same items. Nil for other commits.
     /// - Returns: the outcome.
-    /// - Throws: ``StoreError`` with `disconnected`, and others; whether the changes are kept is then unknown.
+    /// - Throws: ``StoreError`` with `disconnected`, and others; whether the changes are kept is then unknown. With
+    ///   `invalidValue` the server refused what the commit has, and would refuse it again.
     func send(_ commit: borrowing ItemCommit, reads: ItemReads?) throws(StoreError) -> RemoteOutcome
 
     /// Locks out all other hosts' commits until ``release()`` or the end of the next commit, unless that is done: for
@@ -125,8 +126,10 @@ package protocol RemotePersistence: ItemPersistence {
     /// Prepares to send some of the queued commits, the oldest ones: their attachments are uploaded. Other hosts can
     /// commit meanwhile.
     ///
+    /// - Parameter limit: the most commits.
     /// - Returns: their identifiers.
-    func preparePendingCommits() throws(StoreError) -> [[UInt8]]
+    /// - Throws: ``StoreError``; with `invalidValue` the server refused the attachments, and would refuse them again.
+    func preparePendingCommits(atMost limit: Int) throws(StoreError) -> [[UInt8]]
 
     /// Sends prepared commits, all of them or none. It ends a ``hold()``, within which it has to be called, with all
     /// remote commits applied.
@@ -135,7 +138,8 @@ package protocol RemotePersistence: ItemPersistence {
     ///   - prepared: the identifiers of prepared commits; those that are not queued any more are left out.
     ///   - revision: the collection's.
     /// - Returns: the last one's revision.
-    /// - Throws: ``StoreError``; whether they were sent is then found out by ``settleDoubts()``.
+    /// - Throws: ``StoreError``; whether they were sent is then found out by ``settleDoubts()``. With `invalidValue` the server
+    ///   refused what they have, and would refuse it again.
     func sendPendingCommits(_ prepared: [[UInt8]], after revision: ItemRevision) throws(StoreError) -> ItemRevision
 
     /// Moves queued commits that conflict with remote ones to ``conflicts``, for the user to settle. If it ends half-way, also
@@ -147,6 +151,16 @@ package protocol RemotePersistence: ItemPersistence {
 
     /// Removes settled commits.
     func endPendingCommits(_ commits: [PendingCommit]) throws(StoreError)
+}
+
+extension StoreError {
+    /// Whether the changes of a commit that failed so are rolled back: others were first, or the server cannot have them.
+    package var isLoss: Bool {
+        switch code {
+        case .conflict, .invalidValue: true
+        default: false
+        }
+    }
 }
 
 /// The outcome of sending a commit.
@@ -261,6 +275,8 @@ package struct PendingCommit: Sendable {
     package let reads: ItemReads?
     /// The host whose changes conflict with it; empty for a commit that is only queued.
     package var host = ""
+    /// Why the server refused it, for people; nil if it did not.
+    package var denial: String?
     /// By key, the fields that this host had of items that other hosts removed.
     package var lostItems: [String: PropertyListFields] = [:]
 

@@ -60,45 +60,14 @@ public struct StoreError: Error, CustomStringConvertible {
         /// A function that a query calls threw an error, or the script that asked was stopped; see the cause.
         case functionFailed
 
-        /// The code's name for scripts.
-        package var identifier: String {
-            switch self {
-            case .invalidValue: "invalidValue"
-            case .unfittingItems: "unfittingItems"
-            case .readOnlyField: "readOnlyField"
-            case .unknownField: "unknownField"
-            case .duplicateKey: "duplicateKey"
-            case .referenced: "referenced"
-            case .itemRemoved: "itemRemoved"
-            case .foreignItem: "foreignItem"
-            case .positionOutOfRange: "positionOutOfRange"
-            case .vetoed: "vetoed"
-            case .transactionInProgress: "transactionInProgress"
-            case .noTransaction: "noTransaction"
-            case .corruptArchive: "corruptArchive"
-            case .corruptJournal: "corruptJournal"
-            case .newerFormat: "newerFormat"
-            case .unreadableFile: "unreadableFile"
-            case .unwritableValue: "unwritableValue"
-            case .invalidRow: "invalidRow"
-            case .inputOutput: "inputOutput"
-            case .readOnly: "readOnly"
-            case .inUse: "inUse"
-            case .full: "full"
-            case .conflict: "conflict"
-            case .disconnected: "disconnected"
-            case .invalidExpression: "invalidExpression"
-            case .functionFailed: "functionFailed"
-            }
-        }
+        /// The code's name for scripts: that of the case.
+        package var identifier: String { String("\(self)".prefix { !$0.is("(") }) }
 
         /// Whether the caller's program is at fault, so that a script gets it raised and not returned.
         package var isProgrammerError: Bool {
             switch self {
             case .unfittingItems, .corruptArchive, .corruptJournal, .newerFormat, .unreadableFile, .unwritableValue,
-                .invalidRow,
-                .inputOutput,
-                .readOnly, .inUse, .full, .conflict, .disconnected:
+                .invalidRow, .inputOutput, .readOnly, .inUse, .full, .conflict, .disconnected:
                 false
             default: true
             }
@@ -147,6 +116,11 @@ public struct StoreError: Error, CustomStringConvertible {
     /// The error's domain, as in Cocoa.
     package var domain: String { Self.domain }
     public var description: String { message }
+
+    /// A value that a field cannot hold.
+    static func invalidValue(_ field: String, _ message: String) -> StoreError {
+        StoreError(.invalidValue(field: field), message)
+    }
 
     package static let itemWasRemoved = StoreError(.itemRemoved, "item was removed")
     package static let storeIsReadOnly = StoreError(

@@ -125,6 +125,14 @@ package struct Cell: BitwiseCopyable, Equatable {
     }
 }
 
+extension Cell {
+    /// A cell that points to a caller's bytes.
+    static func temporary(_ text: UnsafeBufferPointer<UInt8>) -> Cell {
+        if text.count <= shortTextLimit { return shortText(text) }
+        return text.baseAddress.map { longText($0, count: text.count) } ?? Cell(.shortText)
+    }
+}
+
 /// The order of cells: absent, truth values and numbers, dates, text, then the rest by kind.
 package enum CellOrder {
     static let textRank: UInt64 = 4
@@ -256,9 +264,7 @@ final class CellDictionary {
     /// The entry for a text, whose bytes then need not be stored twice.
     func entry(for text: UnsafeBufferPointer<UInt8>) -> Cell? {
         // A temporary cell for the look-up, which points to the caller's bytes.
-        let cell =
-            text.count <= Cell.shortTextLimit
-            ? Cell.shortText(text) : text.baseAddress.map { Cell.longText($0, count: text.count) } ?? Cell(.shortText)
+        let cell = Cell.temporary(text)
         return find(cell, Self.hash(cell, index.hasher)).map { cells[Int($0)] }
     }
 
@@ -279,7 +285,7 @@ final class CellDictionary {
     }
 
     @inline(__always)
-    private static func areEqual(_ first: Cell, _ second: Cell) -> Bool {
+    static func areEqual(_ first: Cell, _ second: Cell) -> Bool {
         if first == second { return true }
         guard first.head == second.head, first.kind == .longText else { return false }
         return CellOrder.compare(first, second) == 0

@@ -156,21 +156,10 @@ package struct CellHeap {
 
     /// Whether two cells hold the same value, of the same kind.
     func areEqual(_ first: Cell, _ second: Cell) -> Bool {
-        if first == second { return true }
-        switch (first.kind, second.kind) {
-        case (.longText, .longText):
-            return first.withText { left in
-                second.withText { right in
-                    guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
-                    else { return false }
-                    return memcmp(first, second, left.count) == 0
-                }
-            }
-        case (.box, .box):
+        if first != second, first.kind == .box, second.kind == .box {
             return value(ofBox: first) == value(ofBox: second)
-        default:
-            return false
         }
+        return CellDictionary.areEqual(first, second)
     }
 }
 
@@ -183,7 +172,6 @@ package final class FaultedValues: @unchecked Sendable {
     /// Marks the index of a box that is kept here and not in the store's heap.
     static let boxFlag = 1 << 62
     private(set) var heap = CellHeap()
-    private(set) var boxes: [PropertyListValue] = []
     /// The addresses of the archive's texts.
     let mapped: Range<UInt>
 
@@ -193,41 +181,24 @@ package final class FaultedValues: @unchecked Sendable {
 
     private init(copying other: FaultedValues) {
         heap = other.heap.forked()
-        boxes = other.boxes
         mapped = other.mapped
     }
 
     package func copy() -> FaultedValues { FaultedValues(copying: self) }
 
     package func cell(_ value: PropertyListValue) -> Cell {
-        switch value {
-        case .null, .wideInteger, .data, .utf16, .uid, .array, .set, .dictionary:
-            boxes.append(value)
-            return .box(Self.boxFlag | (boxes.count - 1))
-        default: return heap.cell(value)
-        }
+        let cell = heap.cell(value)
+        return cell.kind == .box ? .box(Self.boxFlag | cell.boxIndex) : cell
     }
 
     func value(ofBox index: Int) -> PropertyListValue {
-        boxes[index & ~Self.boxFlag]
+        heap.boxes[index & ~Self.boxFlag]
     }
 }
 
-/// Validation of UTF-8: eight bytes at a time while they are ASCII.
+/// Validation of UTF-8.
 package enum UTF8Check {
     package static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = UnsafeRawBufferPointer(bytes)
-        var offset = 0
-        while offset + 8 <= raw.count {
-            if raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
-                return String(validating: bytes, as: UTF8.self) != nil
-            }
-            offset += 8
-        }
-        while offset < raw.count {
-            if raw[offset] >= 0x80 { return String(validating: bytes, as: UTF8.self) != nil }
-            offset += 1
-        }
-        return true
+        (try? UTF8Span(validating: bytes.span)) != nil
     }
 }

@@ -157,7 +157,9 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
     /// The current elements, kept as long as the returned column.
     mutating func share() -> SharedColumn<Element> {
         sharedCount = UInt32(count)
-        return SharedColumn(buffer, memory, presentRows: validity?.presentRows ?? [], mappedCount: mappedCount)
+        return SharedColumn(
+            buffer: buffer, memory: UnsafePointer(memory), presentRows: validity?.presentRows ?? [],
+            mappedCount: mappedCount)
     }
 
     /// Copy on write: leaves the memory to the snapshots that share it, if there are any.
@@ -216,19 +218,10 @@ extension Column where Element == Cell {
 /// A column's state when a snapshot was taken.
 struct SharedColumn<Element: BitwiseCopyable>: @unchecked Sendable {
     // Guard: the column does not change these elements while the buffer has two owners.
-    private let buffer: ColumnBuffer
-    private let memory: UnsafePointer<Element>
-    private let presentRows: [UInt64]
-    private let mappedCount: UInt32
-
-    init(
-        _ buffer: ColumnBuffer, _ memory: UnsafeMutablePointer<Element>, presentRows: [UInt64], mappedCount: UInt32
-    ) {
-        self.buffer = buffer
-        self.memory = UnsafePointer(memory)
-        self.presentRows = presentRows
-        self.mappedCount = mappedCount
-    }
+    let buffer: ColumnBuffer
+    let memory: UnsafePointer<Element>
+    let presentRows: [UInt64]
+    let mappedCount: UInt32
 
     /// The row's element; nil if it is only in the archive.
     @inline(__always)

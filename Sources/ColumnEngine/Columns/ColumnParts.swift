@@ -193,19 +193,14 @@ final class ColumnBuffer: @unchecked Sendable {
     }
 
     /// Zero-filled memory, which is free of charge until it is accessed.
-    init(zeros byteCount: Int) {
-        self.byteCount = byteCount
-        large = LargeMemory(zeros: byteCount)
-        guard let memory = large?.base ?? calloc(max(byteCount, 1), 1) else { Self.outOfMemory(byteCount) }
-        base = memory
-    }
+    convenience init(zeros byteCount: Int) { self.init(LargeMemory(zeros: byteCount), byteCount) }
 
     /// Memory that is going to be filled.
-    init(toBeFilled byteCount: Int) {
-        self.byteCount = byteCount
-        large = LargeMemory(byteCount)
+    convenience init(toBeFilled byteCount: Int) { self.init(LargeMemory(byteCount), byteCount) }
+
+    private init(_ large: LargeMemory?, _ byteCount: Int) {
         guard let memory = large?.base ?? calloc(max(byteCount, 1), 1) else { Self.outOfMemory(byteCount) }
-        base = memory
+        (base, self.byteCount, self.large) = (memory, byteCount, large)
     }
 
     deinit {

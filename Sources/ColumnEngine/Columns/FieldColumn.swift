@@ -25,7 +25,7 @@ final class FieldColumn {
 
     @exclusivity(unchecked) private(set) var encoding: Encoding
     /// Nil for a field without a declaration.
-    let declaredKind: FieldKind?
+    let declared: DeclaredKind?
     /// The cell of an unset row.
     let unset: Cell
     /// Rows from this number on are unset.
@@ -51,7 +51,7 @@ final class FieldColumn {
     /// An empty column for values like this first one.
     init(like cell: Cell) {
         encoding = Self.encoding(for: cell)
-        (declaredKind, unset) = (nil, .absent)
+        (declared, unset) = (nil, .absent)
     }
 
     init(_ field: ItemSchema.Field) {
@@ -61,12 +61,12 @@ final class FieldColumn {
             case .integer: .integers
             case .date: .dates
             }
-        (declaredKind, unset) = (field.kind.kind, field.unset)
+        (declared, unset) = (field.kind, field.unset)
     }
 
     /// Whether the encoding never changes.
     @inline(__always)
-    var isDeclared: Bool { declaredKind != nil }
+    var isDeclared: Bool { declared != nil }
 
     static func encoding(for cell: Cell) -> Encoding {
         switch cell.kind {
@@ -141,14 +141,7 @@ final class FieldColumn {
 
     /// Whether a cell is of the declared kind.
     @inline(__always)
-    func fits(_ cell: Cell) -> Bool {
-        switch declaredKind {
-        case .integer?: cell.kind == .integer
-        case .date?: cell.kind == .date
-        case .text?: cell.isText || cell.isAbsent && unset.isAbsent
-        case .mixed?, nil: true
-        }
-    }
+    func fits(_ cell: Cell) -> Bool { declared?.accepts(cell) ?? true }
 
     @inline(never)
     private func setAmongMisfits(_ row: UInt32, _ cell: Cell) {
@@ -249,10 +242,7 @@ extension FieldColumn {
     }
 
     private var areExact: Bool {
-        for row in 0..<UInt32(count) where isPresent(row) && !Self.isExact(Int64(bitPattern: numbers.words[row])) {
-            return false
-        }
-        return true
+        (0..<UInt32(count)).allSatisfy { !isPresent($0) || Self.isExact(Int64(bitPattern: numbers.words[$0])) }
     }
 
     func convertToCells() {

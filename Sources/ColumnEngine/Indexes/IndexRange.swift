@@ -90,34 +90,39 @@ enum IndexedKind {
     case integer, date
     case number, dateCell, text, mixed
 
-    /// The ranges of an index whose values are in a relation to constants; nil if the index can't evaluate it.
-    func ranges(_ relation: PredicateConstraint.Relation) -> [IndexRange]? {
-        if case .among(let constants) = relation {
+    /// The ranges of an index whose values are in a relation to a constant, as a `PredicateConstraint` has it; nil if the
+    /// index can't evaluate it.
+    func ranges(_ operation: PredicateOperator, _ constant: PropertyListValue) -> [IndexRange]? {
+        if operation == .in, case .array(let constants) = constant {
             var ranges: [IndexRange] = []
             for constant in constants {
-                guard let more = self.ranges(.equal(constant)) else { return nil }
+                guard let more = self.ranges(.equal, constant) else { return nil }
                 ranges += more
             }
             return ranges
         }
         switch self {
-        case .integer: return Self.integers(relation)
+        case .integer: return Self.integers(operation, constant)
         case .number:
             return Self.keys(
-                relation, Self.numberKey, from: .cell(.real(-.infinity), .before), to: .cell(.real(.infinity), .behind))
-        case .date:
-            return Self.keys(relation, Self.dateKey, from: .date(-.infinity, .before), to: .date(.infinity, .behind))
-        case .dateCell:
+                operation, constant, Self.numberKey, from: .cell(.real(-.infinity), .before),
+                to: .cell(.real(.infinity), .behind))
+        case .date, .dateCell:
             return Self.keys(
-                relation, Self.dateCellKey, from: .cell(.date(-.infinity), .before),
-                to: .cell(.date(.infinity), .behind))
+                operation, constant, dateKey, from: date(-.infinity, .before), to: date(.infinity, .behind))
         case .text:
-            if case .beginsWith(let text) = relation {
+            if operation == .beginsWith, case .string(let text) = constant {
                 return [IndexRange(lower: .text(text.utf8, .before), upper: .text(text.utf8, .behindBeginning))]
             }
-            return Self.keys(relation, Self.textKey, from: .rank(CellOrder.textRank), to: .rank(CellOrder.textRank + 1))
+            return Self.keys(
+                operation, constant, Self.textKey, from: .rank(CellOrder.textRank), to: .rank(CellOrder.textRank + 1))
         case .mixed: return nil
         }
+    }
+
+    /// The key of a date, for a field of dates.
+    func date(_ seconds: Double, _ side: IndexKey.Side) -> IndexKey {
+        self == .date ? .date(seconds, side) : .cell(.date(seconds), side)
     }
 
     /// The meaning of a constant for a field.
@@ -131,18 +136,19 @@ enum IndexedKind {
     private typealias MakeKey = (PropertyListValue, IndexKey.Side) -> Answer
 
     private static func keys(
-        _ relation: PredicateConstraint.Relation, _ make: MakeKey, from least: IndexKey, to greatest: IndexKey
+        _ operation: PredicateOperator, _ constant: PropertyListValue, _ make: MakeKey, from least: IndexKey,
+        to greatest: IndexKey
     ) -> [IndexRange]? {
         let ends: (Answer, Answer) =
-            switch relation {
-            case .equal(let value): (make(value, .before), make(value, .behind))
-            case .lessThan(let value): (.key(least), make(value, .before))
-            case .lessThanOrEqual(let value): (.key(least), make(value, .behind))
-            case .greaterThan(let value): (make(value, .behind), .key(greatest))
-            case .greaterThanOrEqual(let value): (make(value, .before), .key(greatest))
-            case .between(let lower, let upper): (make(lower, .before), make(upper, .behind))
-            case .beginsWith: (.nothing, .nothing)
-            case .among: (.unknown, .unknown)
+            switch (operation, constant) {
+            case (.equal, _): (make(constant, .before), make(constant, .behind))
+            case (.lessThan, _): (.key(least), make(constant, .before))
+            case (.lessThanOrEqual, _): (.key(least), make(constant, .behind))
+            case (.greaterThan, _): (make(constant, .behind), .key(greatest))
+            case (.greaterThanOrEqual, _): (make(constant, .before), .key(greatest))
+            case (.between, .array(let bounds)) where bounds.count == 2:
+                (make(bounds[0], .before), make(bounds[1], .behind))
+            default: (.nothing, .nothing)
             }
         switch ends {
         case (.unknown, _), (_, .unknown): return nil
@@ -162,12 +168,8 @@ enum IndexedKind {
         }
     }
 
-    private static func dateKey(_ value: PropertyListValue, _ side: IndexKey.Side) -> Answer {
-        value.predicateDate.map { .key(.date($0.secondsSinceReferenceDate, side)) } ?? .nothing
-    }
-
-    private static func dateCellKey(_ value: PropertyListValue, _ side: IndexKey.Side) -> Answer {
-        value.predicateDate.map { .key(.cell(.date($0.secondsSinceReferenceDate), side)) } ?? .nothing
+    private func dateKey(_ value: PropertyListValue, _ side: IndexKey.Side) -> Answer {
+        value.predicateDate.map { .key(date($0.secondsSinceReferenceDate, side)) } ?? .nothing
     }
 
     private static func textKey(_ value: PropertyListValue, _ side: IndexKey.Side) -> Answer {
@@ -179,18 +181,9 @@ enum IndexedKind {
         }
     }
 
-    private static func integers(_ relation: PredicateConstraint.Relation) -> [IndexRange]? {
-        let test: PredicateIntegerTest? =
-            switch relation {
-            case .equal(let value): PredicateIntegerTest(.equal, value)
-            case .lessThan(let value): PredicateIntegerTest(.lessThan, value)
-            case .lessThanOrEqual(let value): PredicateIntegerTest(.lessThanOrEqual, value)
-            case .greaterThan(let value): PredicateIntegerTest(.greaterThan, value)
-            case .greaterThanOrEqual(let value): PredicateIntegerTest(.greaterThanOrEqual, value)
-            case .between(let lower, let upper): PredicateIntegerTest(.between, .array([lower, upper]))
-            case .beginsWith, .among: nil
-            }
-        switch test {
+    private static func integers(_ operation: PredicateOperator, _ constant: PropertyListValue) -> [IndexRange]? {
+        if operation == .beginsWith { return nil }
+        switch PredicateIntegerTest(operation, constant) {
         case .inside(let range)?:
             return [
                 IndexRange(lower: .integer(range.lowerBound, .before), upper: .integer(range.upperBound, .behind))

@@ -54,31 +54,6 @@ extension OrderedIndex {
         return rows
     }
 
-    /// As many rows as wanted at some ranks by value, ascending or descending; rows of equal values are in the store's order.
-    func rows(sorted ranks: [Range<Int>], descending: Bool, limit: Int) -> [UInt32] {
-        var rows: [UInt32] = []
-        var group: [(slot: UInt32, row: UInt32)] = []
-        var last: IndexEntry?
-        func endGroup() {
-            if group.count > 1 { group.sort { $0.slot < $1.slot } }
-            for each in group.prefix(limit - rows.count) { rows.append(each.row) }
-            group.removeAll(keepingCapacity: true)
-        }
-        for range in descending ? ranks.reversed() : ranks where rows.count < limit {
-            forEach(range, descending: descending) { entry in
-                if let last, !areEqual(last, entry) {
-                    endGroup()
-                    if rows.count >= limit { return false }
-                }
-                last = entry
-                group.append((store.order.slot(of: entry.row), entry.row))
-                return true
-            }
-        }
-        if rows.count < limit { endGroup() }
-        return rows
-    }
-
     /// The number of entries with a value as an entry chosen at random has it, by a sample; 0 of an empty index.
     func countEqualOnes() -> Double {
         if count == 0 { return 0 }

@@ -40,7 +40,7 @@ package final class OrderedIndex {
         let column = store.table.column(field)
         isKey = field == store.table.keyField
         declared = column.flatMap { $0.isDeclared ? Unmanaged.passUnretained($0) : nil }
-        declaredKind = column.flatMap { $0.misfits.isEmpty ? $0.declaredKind : nil }
+        declaredKind = column.flatMap { $0.misfits.isEmpty ? $0.declared?.kind : nil }
         isExact = declaredKind == .integer || declaredKind == .date || isKey
         isAlwaysThere = isKey || column.map { !$0.unset.isAbsent && $0.misfits.isEmpty } ?? false
     }
@@ -105,7 +105,11 @@ package final class OrderedIndex {
             removeTombstones()
             for row in pending where isPending.remove(row) { blocks.insert(entry(row)) { isBefore($0, $1) } }
         } else {
-            merge()
+            withEntries(of: pending) {
+                isPending.remove($0)
+            } _: {
+                merge($0)
+            }
         }
         pending.removeAll(keepingCapacity: pending.count < 4096)
     }
@@ -132,26 +136,27 @@ package final class OrderedIndex {
     private func build() {
         isBuilt = true
         store.table.column(field)?.materialiseNumbers()
-        let store = store
-        LargeMemory.withBuffer(of: IndexEntry.self, capacity: store.order.count) { entries in
-            var count = 0
-            for row in store.order.slots where row != ItemOrder.hole && hasValue(row) {
-                entries.initializeElement(at: count, to: entry(row, in: store))
-                count += 1
-            }
-            blocks = SortedBlocks(sorted: sorted(entries, count))
+        withEntries(of: store.order.slots) {
+            $0 != ItemOrder.hole && hasValue($0)
+        } _: { entries in
+            blocks = SortedBlocks(sorted: entries)
         }
     }
 
-    private func merge() {
+    /// Calls a body with the sorted entries of the rows that satisfy a condition.
+    private func withEntries(
+        of rows: [UInt32], where isWanted: (UInt32) -> Bool, _ body: (UnsafeBufferPointer<IndexEntry>) -> Void
+    ) {
         let store = store
-        LargeMemory.withBuffer(of: IndexEntry.self, capacity: pending.count) { entries in
+        LargeMemory.withBuffer(of: IndexEntry.self, capacity: rows.count) { memory in
             var count = 0
-            for row in pending where isPending.remove(row) {
-                entries.initializeElement(at: count, to: entry(row, in: store))
+            for row in rows where isWanted(row) {
+                memory.initializeElement(at: count, to: entry(row, in: store))
                 count += 1
             }
-            merge(sorted(entries, count))
+            let entries = UnsafeMutableBufferPointer(rebasing: memory[..<count])
+            sort(entries)
+            body(UnsafeBufferPointer(entries))
         }
     }
 
@@ -179,15 +184,6 @@ package final class OrderedIndex {
             for entry in new[next...] { append(entry) }
             blocks = SortedBlocks(sorted: UnsafeBufferPointer(rebasing: all[..<count]))
         }
-    }
-
-    /// Sorts the first entries of a buffer.
-    private func sorted(
-        _ entries: UnsafeMutableBufferPointer<IndexEntry>, _ count: Int
-    ) -> UnsafeBufferPointer<IndexEntry> {
-        let entries = UnsafeMutableBufferPointer(rebasing: entries[..<count])
-        sort(entries)
-        return UnsafeBufferPointer(entries)
     }
 
     /// Radix-sorts by prefix and code, and then runs of equal ones by comparison.

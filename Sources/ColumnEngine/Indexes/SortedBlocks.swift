@@ -43,12 +43,7 @@ struct SortedBlocks<Element: BitwiseCopyable>: ~Copyable {
         /// The offset of the first element for which a condition that holds for a prefix is false.
         @inline(__always)
         func lowerBound(_ isBeforeBound: (Element) -> Bool) -> Int {
-            var (low, high) = (0, count)
-            while low < high {
-                let middle = (low + high) / 2
-                if isBeforeBound(memory[middle]) { low = middle + 1 } else { high = middle }
-            }
-            return low
+            (0..<count).bisected { isBeforeBound(memory[$0]) }
         }
     }
 
@@ -92,12 +87,8 @@ struct SortedBlocks<Element: BitwiseCopyable>: ~Copyable {
     /// The position of the element with a rank from 0; the end if the rank is the count.
     func position(ofRank rank: Int) -> Position {
         guard rank < count else { return end }
-        var (low, high) = (1, blocks.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(ranks[middle]) <= rank { low = middle + 1 } else { high = middle }
-        }
-        return Position(block: low - 1, offset: rank - Int(ranks[low - 1]))
+        let block = (1..<blocks.count).bisected { Int(ranks[$0]) <= rank } - 1
+        return Position(block: block, offset: rank - Int(ranks[block]))
     }
 
     var start: Position { Position(block: 0, offset: 0) }
@@ -127,12 +118,7 @@ struct SortedBlocks<Element: BitwiseCopyable>: ~Copyable {
     /// The last block whose least element satisfies a condition that holds for a prefix; the first block if none does.
     @inline(__always)
     private func lastBlock(where condition: (Element) -> Bool) -> Int {
-        var (low, high) = (1, blocks.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if condition(leasts[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low - 1
+        (1..<blocks.count).bisected { condition(leasts[$0]) } - 1
     }
 
     // MARK: Changing
@@ -204,5 +190,18 @@ struct SortedBlocks<Element: BitwiseCopyable>: ~Copyable {
     var byteCount: Int {
         blocks.count * (Self.width * MemoryLayout<Element>.stride + MemoryLayout<Block>.stride)
             + leasts.capacity * MemoryLayout<Element>.stride + ranks.capacity * 4
+    }
+}
+
+extension Range<Int> {
+    /// The first number that fails a condition, which holds for those before it alone; the end if it holds for all.
+    @inline(__always)
+    func bisected(_ holds: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(middle) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// The items by their values of a unique field, or of one that identifies them: finds the other item with a value in
@@ -79,20 +80,20 @@ final class UniqueIndex {
 
     /// Nil for no value, and for an empty text, which is none. Equal numbers have equal hashes.
     private func hash(_ cell: Cell) -> UInt64? {
-        func hash(_ bits: UInt64, _ kind: UInt64) -> UInt64 { rows.hasher.hash(PackedKey(high: bits, low: kind)) }
+        let hasher = rows.hasher
         switch cell.kind {
         case .absent: return nil
-        case .no: return hash(0, 1)
-        case .yes: return hash(1, 1)
-        case .integer: return hash(UInt64(bitPattern: cell.integerValue), 2)
-        case .real, .single:
-            let number = CellOrder.number(cell)
-            if let integer = Int64(exactly: number) { return hash(UInt64(bitPattern: integer), 2) }
-            return hash(number.bitPattern, 3)
-        case .date: return hash(cell.realValue.bitPattern, 4)
+        case .no: return hasher.hash(integer: 0)
+        case .yes: return hasher.hash(integer: 1)
+        case .integer: return hasher.hash(integer: cell.integerValue)
+        case .real, .single: return hasher.hash(real: CellOrder.number(cell))
+        case .date: return hasher.hash(PackedKey(high: 3, low: cell.realValue.bitPattern))
         case .shortText, .longText:
-            return cell.withText { $0.isEmpty ? nil : rows.hasher.hash(text: $0) }
-        case .box: return hash(UInt64(bitPattern: Int64(store.heap.value(ofBox: cell).hashValue)), 5)
+            return cell.withText { $0.isEmpty ? nil : hasher.hash(text: $0) }
+        case .box:
+            let value = store.heap.value(ofBox: cell)
+            if case .wideInteger(let number) = value { return hasher.hash(real: Double(number)) }
+            return hasher.hash(integer: Int64(value.hashValue))
         }
     }
 }
@@ -101,6 +102,13 @@ extension CellOrder {
     /// Whether two cells have equal values, numbers by what they are.
     static func areSame(_ first: Cell, _ second: Cell, _ heap: CellHeap) -> Bool {
         if first.isNumber, second.isNumber { return compare(first, second) == 0 }
+        // An integer beyond 64 bits is in a box.
+        if first.isNumber && second.kind == .box || first.kind == .box && second.isNumber,
+            let left = PredicateNumber(heap.value(first) ?? .null),
+            let right = PredicateNumber(heap.value(second) ?? .null)
+        {
+            return PredicateNumber.order(left, right) == 0
+        }
         return heap.areEqual(first, second)
     }
 }

@@ -173,8 +173,7 @@ package struct HashIndex: ~Copyable {
 
     mutating func reserve(_ wanted: Int, rehash: (UInt32) -> UInt64) {
         materialize(rehash)
-        var size = mask + 1
-        while wanted * 4 > size * 3 { size *= 2 }
+        let size = Self.slotCount(for: wanted)
         if size > mask + 1 { grow(to: size, rehash: rehash) }
     }
 

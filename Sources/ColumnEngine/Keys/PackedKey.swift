@@ -144,6 +144,14 @@ package struct KeyHasher {
     package func hash(text: UnsafeBufferPointer<UInt8>) -> UInt64 {
         Checksum.hash(UnsafeRawBufferPointer(text), seed: seed)
     }
+
+    func hash(integer: Int64) -> UInt64 { hash(PackedKey(high: 1, low: UInt64(bitPattern: integer))) }
+
+    /// That of an integer for an equal number.
+    func hash(real: Double) -> UInt64 {
+        if let integer = Int64(exactly: real) { return hash(integer: integer) }
+        return hash(PackedKey(high: 2, low: real.bitPattern))
+    }
 }
 
 /// Random numbers from the kernel, fetched in blocks: keys are made in loops, where a system call for each would cost

@@ -56,7 +56,7 @@ extension ItemQuery {
         var found: [Range<Int>] = [0..<index.count]
         let kind = index.field == columns.table.keyField ? .text : columns.table.indexedKind(index.field)
         for constraint in constraints {
-            guard let ranges = kind.ranges(constraint.relation) else { return nil }
+            guard let ranges = kind.ranges(constraint.operation, constraint.constant) else { return nil }
             found = OrderedIndex.intersection(found, index.ranks(inAny: ranges))
         }
         return found
@@ -77,9 +77,9 @@ extension ItemQuery {
     private func keyConstraint() -> [String]? {
         for case .predicate(let predicate) in conditions {
             for constraint in predicate.indexableConstraints where constraint.field == "itemKey" {
-                switch constraint.relation {
-                case .equal(.string(let key)): return [key]
-                case .among(let values):
+                switch (constraint.operation, constraint.constant) {
+                case (.equal, .string(let key)): return [key]
+                case (.in, .array(let values)):
                     return values.compactMap { value in
                         if case .string(let key) = value { key } else { nil }
                     }
@@ -121,7 +121,8 @@ extension ItemQuery {
         let counts = !isExplained || tests.isEmpty ? [] : counts(inIndexOrder: true)
         if !counts.isEmpty { tests = zip(counts, tests).map { $0.counting($1) } }
         let start = ContinuousClock.now
-        var walk = IndexWalk(self, index, key.isDescending, tests, wanted ?? .max)
+        var walk = IndexWalk(
+            index, isDescending: key.isDescending, otherKeys: Array(order.dropFirst()), tests, wanted: wanted ?? .max)
         var (passed, skipped) = (ranks, 0)
         if case .scan = access {
             if !tests.isEmpty { walk.budget = Swift.max(1024, columns.order.count / 8) }
@@ -137,7 +138,7 @@ extension ItemQuery {
                 ranks = key.isDescending ? passed.dropLast(skipped) : passed.dropFirst(skipped)
             }
         }
-        guard let found = walk.rows(ranks) else { return nil }
+        guard let found = walk.rows([ranks]) else { return nil }
         let (examined, duration) = (walk.examined + skipped, ContinuousClock.now - start)
         return IndexRows(found.dropFirst(offsetCount - skipped).prefix(limitCount ?? .max)) { [self] in
             var plan = ItemQueryPlan.filter(
@@ -148,15 +149,14 @@ extension ItemQuery {
     }
 }
 
-/// Walks along an index, and sorts items of equal values by the query's other fields.
-private struct IndexWalk {
-    private let query: ItemQuery
+/// Walks along an index, and sorts items of equal values by other keys, or as the store has them.
+struct IndexWalk {
     private let store: ColumnStore
     private let index: OrderedIndex
     private let isDescending: Bool
+    private let otherKeys: [ItemSortKey]
     private let tests: [(UInt32) throws -> Bool]
     private let wanted: Int
-    private let otherKeys: [ItemSortKey]
     /// Whether the index's own order of equal values, by key, is the query's.
     let isNatural: Bool
     /// Maximum number of items to examine.
@@ -169,45 +169,42 @@ private struct IndexWalk {
     private var group: [UInt32] = []
 
     init(
-        _ query: ItemQuery, _ index: OrderedIndex, _ isDescending: Bool, _ tests: [(UInt32) throws -> Bool],
-        _ wanted: Int
+        _ index: OrderedIndex, isDescending: Bool, otherKeys: [ItemSortKey] = [],
+        _ tests: [(UInt32) throws -> Bool] = [], wanted: Int
     ) {
-        self.query = query
-        store = query.columns
-        self.index = index
-        self.isDescending = isDescending
-        self.tests = tests
-        self.wanted = wanted
-        otherKeys = Array(query.order.dropFirst())
-        let key = query.columns.table.keyField
+        (store, self.index, self.isDescending) = (index.store, index, isDescending)
+        (self.otherKeys, self.tests, self.wanted) = (otherKeys, tests, wanted)
+        let key = store.table.keyField
         isNatural =
             index.field == key
             || otherKeys.first.map { $0.field == key && $0.isDescending == isDescending } ?? false
     }
 
-    mutating func rows(_ ranks: Range<Int>) -> [UInt32]? {
-        guard wanted > 0 else { return [] }
+    /// The rows at some ranks, those of equal values together; nil if they are too many or too few.
+    mutating func rows(_ ranks: [Range<Int>]) -> [UInt32]? {
         var last: IndexEntry?
         var isOver = false
-        index.forEach(ranks, descending: isDescending) { entry in
-            if examined == budget {
-                isOver = true
-                return false
+        for range in isDescending ? ranks.reversed() : ranks where !isOver && found.count < wanted {
+            index.forEach(range, descending: isDescending) { entry in
+                if examined == budget {
+                    isOver = true
+                    return false
+                }
+                examined += 1
+                // A predicate's test never throws.
+                guard tests.allSatisfy({ (try? $0(entry.row)) ?? false }) else { return true }
+                if isNatural {
+                    found.append(entry.row)
+                    return found.count < wanted
+                }
+                if let last, !index.areEqual(last, entry) {
+                    endGroup()
+                    if found.count >= wanted { return false }
+                }
+                last = entry
+                group.append(entry.row)
+                return true
             }
-            examined += 1
-            // A predicate's test never throws.
-            guard tests.allSatisfy({ (try? $0(entry.row)) ?? false }) else { return true }
-            if isNatural {
-                found.append(entry.row)
-                return found.count < wanted
-            }
-            if let last, !index.areEqual(last, entry) {
-                endGroup()
-                if found.count >= wanted { return false }
-            }
-            last = entry
-            group.append(entry.row)
-            return true
         }
         if isOver { return nil }
         endGroup()

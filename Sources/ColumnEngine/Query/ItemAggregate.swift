@@ -122,7 +122,7 @@ struct ParsedAggregate {
 
     private static func error(_ text: String, _ message: String) -> StoreError {
         let text = text.shortened(to: longestShown)
-        return StoreError(.invalidValue(field: text), "\(message), in \(text)")
+        return .invalidValue(text, "\(message), in \(text)")
     }
 
     private static func noFunction(_ text: String) -> StoreError {
@@ -131,8 +131,8 @@ struct ParsedAggregate {
         let known = ItemAggregate.Name.allCases
         let hint = ItemAggregate.Name.otherNames[word.lowercased()].map { ": \($0.usage) is that" }
         let usages = known.map(\.usage).joined(separator: ", ")
-        return StoreError(
-            .invalidValue(field: text),
+        return .invalidValue(
+            text,
             "\(text) is not a function of items\(hint ?? NearestNames.hint(for: word, among: known.map(\.rawValue))); there are \(usages), each with a condition behind it if need be"
         )
     }
@@ -203,7 +203,7 @@ package struct ItemAggregateFunction {
         (self.store, self.name, self.percent) = (store, name, percent)
         text = key.map(store.text(of:)) ?? ""
         self.key = try key.map { try VectorKey($0, store) }
-        self.condition = condition.map { Condition(predicate: $0, test: VectorPlanner(store).test($0.plan)) }
+        self.condition = condition.map { Condition(predicate: $0, test: VectorPlanner(store: store).test($0.plan)) }
     }
 
     /// The field that its value is one of; nil for a number of its own, and for an expression.
@@ -282,8 +282,8 @@ package struct ItemAggregateFunction {
         let otherKinds = OtherKind.allCases.compactMap { kind in pass.otherKinds[kind].map { (kind, $0) } }
         if pass.count == 0, !isPart, let (kind, count) = otherKinds.first {
             let problem = name == .sum || name == .average ? "cannot be added up" : "has no \(name.noun)"
-            throw StoreError(
-                .invalidValue(field: text),
+            throw StoreError.invalidValue(
+                text,
                 "\(text) \(problem): \(example(rows) ?? "it is \(kind.rawValue) in \(count.counted("item"))")\(advice(kind))"
             )
         }
@@ -325,12 +325,12 @@ package struct ItemAggregateFunction {
 
     /// Refuses an expression that has a value for no item, because of the kinds of their values.
     private func checkComputed(_ key: VectorKey, hasValues: Bool) throws(StoreError) {
-        guard !hasValues, let audit = key.audit, let (fault, count) = audit.all.first(where: { $0.fault.isOfKind })
+        guard !hasValues, let audit = key.audit, let (fault, count) = audit.all.first(where: { $0.key.isOfKind })
         else {
             return
         }
-        throw StoreError(
-            .invalidValue(field: text),
+        throw .invalidValue(
+            text,
             "\(text) has no value: \(fault.subject) \(fault.text) in \(count.counted("item"))")
     }
 

@@ -86,24 +86,15 @@ extension ItemQuery {
         let kinds = Set(groups.map(\.cell.kind))
         let examples = Self.mostFrequent(groups).compactMap { grouper.value($0) }
         let kind = ItemFieldDescription.Kind(kinds, examples)
-        let ends = kinds.contains(.box) || kind == .mixed ? nil : Self.ends(groups.map(\.cell))
+        let ordered = kinds.contains(.box) || kind == .mixed ? [] : groups.map(\.cell)
+        func isBefore(_ first: Cell, _ second: Cell) -> Bool { CellOrder.compare(first, second) < 0 }
         return ItemFieldDescription(
             field: columns.name(of: field), kind: kind, count: groups.reduce(0) { $0 + $1.count },
-            distinct: groups.count, min: ends.flatMap { grouper.value($0.least) },
-            max: ends.flatMap { grouper.value($0.greatest) }, examples: examples)
+            distinct: groups.count, min: ordered.min(by: isBefore).flatMap { grouper.value($0) },
+            max: ordered.max(by: isBefore).flatMap { grouper.value($0) }, examples: examples)
     }
 
     private static let exampleCount = 3
-
-    private static func ends(_ cells: [Cell]) -> (least: Cell, greatest: Cell)? {
-        guard var least = cells.first else { return nil }
-        var greatest = least
-        for cell in cells.dropFirst() {
-            if CellOrder.compare(cell, least) < 0 { least = cell }
-            if CellOrder.compare(cell, greatest) > 0 { greatest = cell }
-        }
-        return (least, greatest)
-    }
 
     private static func mostFrequent(_ groups: [(cell: Cell, count: Int)]) -> [Cell] {
         var found: [(cell: Cell, count: Int)] = []

@@ -53,7 +53,7 @@ struct ItemGrouper {
     }
 
     /// The rows ordered by group, stably, and the start of each group: a counting sort.
-    fileprivate static func sort(
+    static func sort(
         _ rows: [UInt32], by numbers: [UInt32], groupCount: Int
     ) -> (rows: [UInt32], starts: [Int]) {
         var starts = [Int](repeating: 0, count: groupCount + 1)

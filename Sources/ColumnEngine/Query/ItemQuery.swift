@@ -253,7 +253,6 @@ extension ItemQuery {
 
     private func values(of key: VectorKey, _ rows: [UInt32]) throws -> [PropertyListValue?] {
         var values: [PropertyListValue?] = []
-        values.reserveCapacity(rows.count)
         try rows.withUnsafeBufferPointer { rows in
             for start in stride(from: 0, to: rows.count, by: 1024) {
                 if Interruption.isDue { throw WorkStopped() }

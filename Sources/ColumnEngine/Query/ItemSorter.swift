@@ -239,19 +239,8 @@ struct ItemSorter {
     // MARK: By comparison
 
     private func compareAll(_ entries: UnsafeMutableBufferPointer<Entry>, from key: Int) {
-        guard entries.count <= Self.few else {
-            var entries = entries
-            return entries.sort { isOrdered($0, $1, from: key) }
-        }
-        for index in 1..<max(entries.count, 1) {
-            let entry = entries[index]
-            var place = index
-            while place > 0, isOrdered(entry, entries[place - 1], from: key) {
-                entries[place] = entries[place - 1]
-                place -= 1
-            }
-            entries[place] = entry
-        }
+        var entries = entries
+        entries.sort { isOrdered($0, $1, from: key) }
     }
 
     private func isBefore(_ first: Entry, _ second: Entry) -> Bool {

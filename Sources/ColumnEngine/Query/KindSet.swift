@@ -150,14 +150,7 @@ extension ColumnStore {
 
     /// The references that a path follows into another item: what comes next is a field of that item, not a property of the id.
     private func followedReferences(of predicate: FormatPredicate) -> NameSet {
-        var names: NameSet = []
-        for path in FormatPredicate.paths(of: predicate.node) {
-            guard let next = path.rest.first, !next.hasPrefix("@"), let field = fields.existing(path.field),
-                referencedKind(field) != nil
-            else { continue }
-            names.insert(path.field)
-        }
-        return names
+        NameSet(FormatPredicate.paths(of: predicate.node).filter { followedReference(of: $0) != nil }.map(\.field))
     }
 
     private func check(
@@ -173,26 +166,32 @@ extension ColumnStore {
     private func checkPaths(of predicate: FormatPredicate) throws(FormatPredicateError) {
         let paths = FormatPredicate.paths(of: predicate.node).filter { !$0.rest.isEmpty && !$0.isSelf }
         for path in paths.sorted(by: { ($0.field, $0.rest.count) < ($1.field, $1.rest.count) }) {
-            let known = fields.existing(path.field)
-            if let known, let next = path.rest.first, referencedKind(known) != nil, !next.hasPrefix("@") {
-                try checkSteps(of: path, from: known, of: predicate)
+            if let reference = followedReference(of: path) {
+                try checkSteps(of: path, from: reference, of: predicate)
                 continue
             }
-            guard let field = known, path.rest.count > 1 || !kindSet(field).isPlain,
+            guard let field = fields.existing(path.field), path.rest.count > 1 || !kindSet(field).isPlain,
                 let summary = try? summary(of: path), !summary.exists
             else { continue }
-            let text = FormatExpression.keyPath(path).description
             if summary.isMissing {
-                let names = NearestNames.nearest(
-                    to: path.rest.last ?? "", among: summary.otherNames.sorted().map(\.string))
-                throw predicate.error(
-                    .unknownField, "no item has \(text)\(NearestNames.suggestion(names))", at: [path.field],
-                    suggestions: names)
+                throw Self.unknown(
+                    path, path.rest.last ?? "", among: summary.otherNames.sorted().map(\.string), of: predicate)
             }
             guard let (kind, key) = summary.lacking.min(by: { $0.value < $1.value }) else { continue }
+            let text = FormatExpression.keyPath(path).description
             throw predicate.error(
                 .unknownField, "\(kind.named) has no property \(key), in \(text)", at: [path.field])
         }
+    }
+
+    private static func unknown(
+        _ path: PredicateKeyPath, _ step: String, among known: some Sequence<String>, of predicate: FormatPredicate
+    ) -> FormatPredicateError {
+        let names = NearestNames.nearest(to: step, among: known)
+        let text = FormatExpression.keyPath(path).description
+        return predicate.error(
+            .unknownField, "no item has \(text)\(NearestNames.suggestion(names))", at: [path.field],
+            suggestions: names)
     }
 
     /// Refuses a field that no item has, at any step of a path that leads to other items.
@@ -204,11 +203,7 @@ extension ColumnStore {
             // Behind a field that is not a reference come properties of its values.
             if referencedKind(field) == nil || name.hasPrefix("@") { return }
             guard let next = fields.existing(name) else {
-                let names = NearestNames.nearest(to: name, among: visibleFieldNames)
-                throw predicate.error(
-                    .unknownField,
-                    "no item has \(FormatExpression.keyPath(path).description)\(NearestNames.suggestion(names))",
-                    at: [path.field], suggestions: names)
+                throw Self.unknown(path, name, among: visibleFieldNames, of: predicate)
             }
             field = next
         }

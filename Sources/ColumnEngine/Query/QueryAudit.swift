@@ -29,8 +29,11 @@ struct ConditionAudit {
     private let nodes: [PredicateNode]
     /// The fields with the kinds of values that may not be decided; nil if any row may be undecided.
     private var suspects: [(field: ItemField, kinds: KindSet)]? = []
-    private var counts: [PredicateFault: [PredicateComparison: Int]] = [:]
-    private var order: [(PredicateComparison, PredicateFault)] = []
+    private struct Undecided: Hashable {
+        let comparison: PredicateComparison, fault: PredicateFault
+    }
+
+    private var undecided = Tally<Undecided>()
 
     /// Nil if they are decided for each row, and if nobody asks.
     init?(_ predicates: [FormatPredicate], _ store: ColumnStore) throws {
@@ -69,17 +72,15 @@ struct ConditionAudit {
         guard audit.joined(nodes, decisive: false) == nil else { return }
         var seen: Set<PredicateComparison> = []
         for (comparison, fault) in audit.undecided where seen.insert(comparison).inserted {
-            if counts[fault]?[comparison] == nil { order.append((comparison, fault)) }
-            counts[fault, default: [:]][comparison, default: 0] += 1
+            undecided.add(Undecided(comparison: comparison, fault: fault))
         }
     }
 
     /// Records what was counted in the store's tally.
     func record() {
-        for (comparison, fault) in order {
+        for (key, count) in undecided.all {
             store.questions.leftOut.record(
-                PredicateNode.comparison(comparison).excerpt, fault.subject, fault.text,
-                counts[fault]?[comparison] ?? 0)
+                PredicateNode.comparison(key.comparison).excerpt, key.fault.subject, key.fault.text, count)
         }
     }
 }
@@ -128,8 +129,7 @@ extension ColumnStore {
 final class KeyAudit {
     private let expression: FormatExpression
     private let store: ColumnStore
-    private(set) var counts: [PredicateFault: Int] = [:]
-    private var order: [PredicateFault] = []
+    private var faults = Tally<PredicateFault>()
 
     /// Nil for an expression that has a value for each item that has its fields.
     init?(_ expression: FormatExpression, _ text: String, _ store: ColumnStore) throws {
@@ -146,18 +146,17 @@ final class KeyAudit {
     func record(_ row: UInt32) {
         var audit = store.audit(row)
         do throws(PredicateFault) { _ = try audit.value(expression) } catch {
-            if counts[error] == nil { order.append(error) }
-            counts[error, default: 0] += 1
+            faults.add(error)
         }
     }
 
     /// What was recorded.
-    var all: [(fault: PredicateFault, count: Int)] { order.map { ($0, counts[$0] ?? 0) } }
+    var all: [(key: PredicateFault, count: Int)] { faults.all }
 
     /// What was recorded, and forgets it.
-    func take() -> [(fault: PredicateFault, count: Int)] {
-        defer { (counts, order) = ([:], []) }
-        return all
+    func take() -> [(key: PredicateFault, count: Int)] {
+        defer { faults = Tally() }
+        return faults.all
     }
 }
 
@@ -166,6 +165,19 @@ extension ColumnStore {
     func record(_ audit: KeyAudit?, _ operation: String) {
         guard let audit else { return }
         for (fault, count) in audit.take() { questions.leftOut.record(operation, fault.subject, fault.text, count) }
+    }
+}
+
+/// Counts by key, in the order in which the keys came.
+struct Tally<Key: Hashable> {
+    private var keys: [Key] = []
+    private var counts: [Key: Int] = [:]
+
+    var all: [(key: Key, count: Int)] { keys.map { ($0, counts[$0] ?? 0) } }
+
+    mutating func add(_ key: Key, _ count: Int = 1) {
+        if counts[key] == nil { keys.append(key) }
+        counts[key, default: 0] += count
     }
 }
 
@@ -183,7 +195,7 @@ public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
     /// Whether the items are in the answer, apart from those that could be compared: in a sort.
     package let areIncluded: Bool
     /// The number of items.
-    package let count: Int
+    package fileprivate(set) var count = 0
 
     public var description: String {
         "\(operation) \(areIncluded ? "kept apart" : "left out") \(count.counted("item")) whose \(subject) \(reason)"
@@ -192,22 +204,16 @@ public struct ItemsLeftOut: Sendable, Hashable, CustomStringConvertible {
 
 /// The items left out by one answer.
 struct LeftOutTally {
-    private struct Key: Hashable {
-        let operation: String, subject: String, reason: String
-        let areIncluded: Bool
-    }
+    private var tally = Tally<ItemsLeftOut>()
 
-    private var keys: [Key] = []
-    private var counts: [Key: Int] = [:]
-
-    var isEmpty: Bool { keys.isEmpty }
+    var isEmpty: Bool { tally.all.isEmpty }
 
     /// In the order in which they were recorded.
     var all: [ItemsLeftOut] {
-        keys.map {
-            ItemsLeftOut(
-                operation: $0.operation, subject: $0.subject, reason: $0.reason, areIncluded: $0.areIncluded,
-                count: counts[$0] ?? 0)
+        tally.all.map { items, count in
+            var items = items
+            items.count = count
+            return items
         }
     }
 
@@ -215,9 +221,8 @@ struct LeftOutTally {
         _ operation: String, _ subject: String, _ reason: String, _ count: Int, areIncluded: Bool = false
     ) {
         if count == 0 { return }
-        let key = Key(operation: operation, subject: subject, reason: reason, areIncluded: areIncluded)
-        if counts[key] == nil { keys.append(key) }
-        counts[key, default: 0] += count
+        tally.add(
+            ItemsLeftOut(operation: operation, subject: subject, reason: reason, areIncluded: areIncluded), count)
     }
 }
 

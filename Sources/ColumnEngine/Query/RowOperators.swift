@@ -24,11 +24,9 @@ extension RowOperator {
     }
 
     func all() throws -> [UInt32] {
-        try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: SelectionVector.batch) { batch in
-            var rows: [UInt32] = []
-            while case let count = try next(batch), count > 0 { rows += batch.first(count) }
-            return rows
-        }
+        var rows: [UInt32] = []
+        try forEachBatch { rows += $0 }
+        return rows
     }
 }
 
@@ -105,18 +103,7 @@ final class RowScan: RowOperator {
             return filled
         }
         if Interruption.isDue { throw WorkStopped() }
-        if let rows {
-            while filled < batch.count, place < end {
-                batch[filled] = rows[place]
-                filled += rows[place] != ItemOrder.hole ? 1 : 0
-                place += 1
-            }
-        } else {
-            filled = min(batch.count, end - place)
-            let first = UInt32(truncatingIfNeeded: place)
-            for index in 0..<filled { batch[index] = first &+ UInt32(truncatingIfNeeded: index) }
-            place += filled
-        }
+        filled = batch.fill(from: rows, &place, end)
         examined += filled
         return filled
     }
@@ -144,7 +131,7 @@ final class RowFilter: RowOperator {
         for case .predicate(let predicate) in query.conditions {
             if case .all(let parts) = predicate.plan { plans += parts } else { plans.append(predicate.plan) }
         }
-        test = VectorPlanner(query.columns, isCounted: isExplained).test(.all(plans))
+        test = VectorPlanner(store: query.columns, isCounted: isExplained).test(.all(plans))
     }
 
     /// A part of a filter, for one of two threads.
@@ -271,6 +258,32 @@ extension SelectionVector {
     @inline(__always)
     func first(_ count: Int) -> SelectionVector { SelectionVector(rebasing: self[..<count]) }
 
+    /// Takes the next rows of the store's slots or, if its rows are in order, the next numbers of rows.
+    ///
+    /// - Parameters:
+    ///   - slots: the rows, with holes; nil if each place is its row.
+    ///   - place: the next place, which is moved on.
+    ///   - end: the place at which to end.
+    /// - Returns: the number of rows.
+    func fill(from slots: [UInt32]?, _ place: inout Int, _ end: Int) -> Int {
+        guard let slots else {
+            let count = Swift.min(self.count, end - place)
+            let first = UInt32(truncatingIfNeeded: place)
+            for index in 0..<count { self[index] = first &+ UInt32(truncatingIfNeeded: index) }
+            place += count
+            return count
+        }
+        return slots.withUnsafeBufferPointer { slots in
+            var filled = 0
+            while filled < count, place < end {
+                self[filled] = slots[place]
+                filled += slots[place] != ItemOrder.hole ? 1 : 0
+                place += 1
+            }
+            return filled
+        }
+    }
+
     /// Moves the rows for which a condition holds to the front, in order.
     ///
     /// - Returns: their number.
@@ -283,6 +296,20 @@ extension SelectionVector {
             selected &+= holds(row) ? 1 : 0
         }
         return selected
+    }
+
+    /// Keeps the rows with a value in a range, without a branch in the loop.
+    @inline(__always)
+    func keep<Value: Comparable>(
+        _ values: UnsafePointer<Value>, _ validity: UnsafePointer<UInt64>?, _ range: ClosedRange<Value>
+    ) -> Int {
+        let (lower, upper) = (range.lowerBound, range.upperBound)
+        guard let validity else { return keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) } }
+        return keep {
+            let value = values[Int($0)]
+            let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
+            return (lower <= value) && (value <= upper) && isPresent
+        }
     }
 
     /// Moves the rows to the front that are not in another vector, an ordered subset of this one.

@@ -75,10 +75,6 @@ package struct NumberSample {
             let (lower, upper) = try Self.neighbours(at: rank.place, in: &integers)
             return rank.value(lower, upper)
         }
-        if integers.isEmpty {
-            let (lower, upper) = try Self.neighbours(at: rank.place, in: &reals)
-            return rank.value(lower, upper)
-        }
         var all = reals + integers.lazy.map { Double($0) }
         let (lower, upper) = try Self.neighbours(at: rank.place, in: &all)
         return rank.value(lower, upper)

@@ -34,9 +34,7 @@ struct ChangeLog {
             changes[last].count += 1
             return
         }
-        var change = Change(kind: .append, row: row, position: UInt32(position))
-        change.count = 1
-        changes.append(change)
+        changes.append(.append(row, at: position))
     }
 
     /// Records the value that a field had before a change.
@@ -45,10 +43,7 @@ struct ChangeLog {
     ///   the first.
     @inline(__always)
     mutating func recordSet(_ row: UInt32, _ field: ItemField, _ old: Cell) -> Bool {
-        let last = changes.count - 1
-        if last >= mergeFloor, changes[last].kind == .set, changes[last].row == row,
-            changes[last].field == field.rawValue
-        {
+        if let last = latestSet(row, field) {
             // An increment before it is part of what was assigned.
             changes[last].position = 0
             return false
@@ -57,12 +52,19 @@ struct ChangeLog {
         return true
     }
 
+    /// The place of the latest change, if it set the same field of the same item and another can be merged into it.
+    @inline(__always)
+    private func latestSet(_ row: UInt32, _ field: ItemField) -> Int? {
+        let last = changes.count - 1
+        guard last >= mergeFloor, changes[last].kind == .set, changes[last].row == row,
+            changes[last].field == field.rawValue
+        else { return nil }
+        return last
+    }
+
     /// The same of an increment, with its code. One that follows an assignment is part of it.
     mutating func recordIncrement(_ row: UInt32, _ field: ItemField, _ old: Cell, _ code: UInt32) -> Bool {
-        let last = changes.count - 1
-        if last >= mergeFloor, changes[last].kind == .set, changes[last].row == row,
-            changes[last].field == field.rawValue
-        {
+        if let last = latestSet(row, field) {
             if changes[last].position == 0 { return false }
             if let sum = IncrementCodes.sum(changes[last].position, code) {
                 changes[last].position = sum
@@ -151,9 +153,7 @@ extension ColumnStore {
 
     /// Logs that a row was appended while loading the store.
     package func recordAppended(_ row: UInt32) {
-        var change = Change(kind: .append, row: row, position: UInt32(order.count - 1))
-        change.count = 1
-        log.record(change)
+        log.record(.append(row, at: order.count - 1))
     }
 
     /// Ends a group of changes that undo reverts as one.
@@ -235,9 +235,38 @@ package struct Change: BitwiseCopyable {
         (self.kind, self.row, self.field, self.position, self.cell) = (kind, row, field, position, cell)
     }
 
+    /// A run of one new item.
+    static func append(_ row: UInt32, at position: Int) -> Change {
+        var change = Change(kind: .append, row: row, position: UInt32(position))
+        change.count = 1
+        return change
+    }
+
     /// The number of rows of an `append`.
     package var count: Int {
         get { Int(cell.tail) }
         set { cell.tail = UInt64(newValue) }
+    }
+}
+
+extension [Change] {
+    /// Reverts changes, newest first. Removals come together, oldest first, also with new values between them, which move
+    /// no item.
+    package func forEachReversed<Failure>(
+        _ revert: (Change) throws(Failure) -> Void, removals: ([Change]) throws(Failure) -> Void
+    ) throws(Failure) {
+        var rest = self[...]
+        while let last = rest.last {
+            let start = rest.lastIndex { $0.kind != .remove && $0.kind != .set }.map { $0 + 1 } ?? rest.startIndex
+            guard start < rest.endIndex else {
+                try revert(last)
+                rest.removeLast()
+                continue
+            }
+            let removed = rest[start...].filter { $0.kind == .remove }
+            if !removed.isEmpty { try removals(removed) }
+            for change in rest[start...].reversed() where change.kind == .set { try revert(change) }
+            rest = rest[..<start]
+        }
     }
 }

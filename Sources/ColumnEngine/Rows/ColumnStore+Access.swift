@@ -230,7 +230,7 @@ extension ColumnStore {
 
     /// The kind of a declared field that has values of other kinds; nil for all other fields.
     package func misfitKind(_ field: ItemField) -> FieldKind? {
-        table.column(field).flatMap { $0.misfits.isEmpty ? nil : $0.declaredKind }
+        table.column(field).flatMap { $0.misfits.isEmpty ? nil : $0.declared?.kind }
     }
 
     /// Calls a body with each row in the store whose value of a declared field is not of its kind, in order.
@@ -291,7 +291,12 @@ extension ColumnStore {
 
 extension Cell.Kind {
     /// Its bit in a set of kinds.
-    fileprivate var bit: UInt16 { 1 << UInt16(rawValue) }
+    var bit: UInt16 { 1 << UInt16(rawValue) }
+}
+
+extension UInt16 {
+    /// Whether a set of kinds of cells has none but these.
+    func isOnly(_ kinds: Cell.Kind...) -> Bool { kinds.reduce(self) { $0 & ~$1.bit } == 0 }
 }
 
 /// The kinds of cells that the items in a store have in fields, as they were counted after the last change.
@@ -379,7 +384,7 @@ package struct ItemDraft {
             return wasGivenKey()
         }
         guard UTF8Check.isValid(bytes) else {
-            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes text in UTF-8, and these bytes are not")
+            throw .invalidValue("itemKey", "itemKey takes text in UTF-8, and these bytes are not")
         }
         try setKey(String(decoding: bytes, as: UTF8.self))
     }

@@ -26,6 +26,13 @@ extension ColumnStore {
         log.record(Change(kind: .insert, row: row, position: UInt32(position)))
     }
 
+    /// Puts the items back that changes have removed, in the order of these changes. O(n log n).
+    package func putBack(_ removals: [Change]) {
+        for placed in restore(removals) {
+            log.record(Change(kind: .insert, row: placed.row, position: UInt32(placed.position)))
+        }
+    }
+
     package func takeOut(_ row: UInt32) {
         let position = withdraw(row)
         log.record(Change(kind: .remove, row: row, position: UInt32(position)))
@@ -60,6 +67,16 @@ extension ColumnStore {
 
     func restore(_ row: UInt32, at position: Int) {
         order.insert(row, at: position)
+        returned(row)
+    }
+
+    private func restore(_ removals: [Change]) -> [PlacedRow] {
+        let placed = order.restore(removals.map { PlacedRow($0.row, at: Int($0.position)) })
+        for item in placed { returned(item.row) }
+        return placed
+    }
+
+    private func returned(_ row: UInt32) {
         let hasher = index.hasher
         index.insert(row, hash: keyHash(row, hasher)) { keyHash($0, hasher) }
         table.states[row] = ItemTable.State.live.rawValue
@@ -87,25 +104,26 @@ extension ColumnStore {
     package func rollBack(to start: Int) -> [Change] {
         guard start < log.changes.count else { return [] }
         let taken = log.cut(from: start)
-        var died: [UInt32] = []
-        for change in taken.reversed() {
-            revert(change, isForgotten: true)
-            guard change.kind == .append else { continue }
-            died += (change.row..<change.row + UInt32(change.count)).reversed()
+        taken.forEachReversed {
+            revert($0, isForgotten: true)
+        } removals: {
+            _ = restore($0)
         }
-        for row in died where table.state(row) == .removed { rowDied(row) }
+        for change in taken.reversed() where change.kind == .append {
+            for row in (change.row..<change.row + UInt32(change.count)).reversed() where table.state(row) == .removed {
+                rowDied(row)
+            }
+        }
         return taken
     }
 
     /// Reverts the last changes of the log, and keeps the replaced cells: the history owns them.
     package func takeBack(_ count: Int) {
-        for change in log.takeLast(count).reversed() { revert(change, isForgotten: false) }
-    }
-
-    /// Remote changes may have shifted the item since.
-    private func takeBackMove(_ change: Change) {
-        order.move(from: order.position(of: change.row), to: min(Int(change.position), order.count - 1))
-        log.didChange()
+        log.takeLast(count).forEachReversed {
+            revert($0, isForgotten: false)
+        } removals: {
+            _ = restore($0)
+        }
     }
 
     /// Drops the log without adding it to the history: data that only it held is freed.
@@ -135,8 +153,7 @@ extension ColumnStore {
                 _ = withdraw(change.row + UInt32(offset))
                 if isForgotten { recordRolledBack(change.row + UInt32(offset)) }
             }
-        case .remove:
-            restore(change.row, at: min(Int(change.position), order.count))
+        case .remove: _ = restore([change])
         case .set:
             let field = ItemField(rawValue: change.field)
             if isForgotten { discard(table.cell(change.row, field), of: field) }
@@ -147,7 +164,9 @@ extension ColumnStore {
             }
             log.didChange()
         case .move:
-            takeBackMove(change)
+            // Remote changes may have shifted the item since.
+            order.move(from: order.position(of: change.row), to: min(Int(change.position), order.count - 1))
+            log.didChange()
         case .declare:
             use(change.position)
             log.didChange()
@@ -229,7 +248,7 @@ extension ColumnStore {
         if value == .null, field.rawValue < table.keyField.rawValue { return .absent }
         guard FieldValidation.isKeepable(value) else {
             let name = fields.name(of: field)
-            throw StoreError(.invalidValue(field: name), "\(name) cannot hold the value that is to be applied")
+            throw .invalidValue(name, "\(name) cannot hold the value that is to be applied")
         }
         return cell(value, for: field)
     }

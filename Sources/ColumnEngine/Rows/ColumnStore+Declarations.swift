@@ -210,6 +210,11 @@ extension ColumnStore {
     package func problem(_ value: PropertyListValue?, ofField name: String, itemKey key: String) -> String? {
         guard hasDeclarations, let field = existingField(named: name), let rule = rule(field) else { return nil }
         if let error = misfit(value, rule) { return error.message }
+        if rule.declaration.references != nil,
+            let lost = value?.referredIDs.first(where: { target($0, rule.declaration) == nil })
+        {
+            return rule.declaration.dangling(lost).message
+        }
         guard let value, let index = rule.index else { return nil }
         var text = key
         let row = text.withUTF8 { self.row(forKey: $0) }
@@ -217,8 +222,9 @@ extension ColumnStore {
         return holders.row(with: value) { $0 != row }.map { rule.declaration.duplicate(value, of: label($0)).message }
     }
 
-    /// The first of the values that changes set which does not hold what is declared: one that another item has, or one
-    /// that does not fit. Of declarations among the changes, the first item that does not fit them.
+    /// The first of the values that changes set which does not hold what is declared: one that another item has, one that
+    /// refers to no item, or one that does not fit. Of declarations among the changes, the first item that does not fit
+    /// them; of removals, the first item that refers to a removed one.
     ///
     /// - Parameters:
     ///   - changes: of the log.
@@ -235,18 +241,50 @@ extension ColumnStore {
                         self.violation(row, self.declared.rules, checksFit)
                     }.first
             case .insert: found = violation(change.row, declared.rules, checksFit)
-            case .set: found = violation(change.row, [rule(ItemField(rawValue: change.field))], checksFit)
+            case .set:
+                let old = change.cell == .archived ? nil : heap.value(change.cell)
+                found = violation(
+                    change.row, [rule(ItemField(rawValue: change.field))], checksFit, old: old)
             case .declare: found = violation(ofDeclarationsAfter: change.position)
             case .remove, .move: found = nil
             }
             if let found { return found }
         }
+        return violation(removing: changes.filter { $0.kind == .remove && !isLive($0.row) }.map(\.row))
+    }
+
+    /// The error of the first item that refers to a removed one. O(n) if items refer to those of its kind.
+    private func violation(removing rows: [UInt32]) -> StoreError? {
+        for rule in declared.references {
+            let declaration = rule.declaration
+            var removed: [PropertyListValue: UInt32] = [:]
+            for row in rows where isOf(declaration.references?.kind ?? "", row) {
+                for id in ids(row).flatMap(ItemKind.values) where target(id, declaration) == nil { removed[id] = row }
+            }
+            if removed.isEmpty { continue }
+            _ = materialise(rule.field)
+            for row in order.slots where row != ItemOrder.hole {
+                guard let target = value(row, rule.field)?.referredIDs.lazy.compactMap({ removed[$0] }).first else {
+                    continue
+                }
+                return StoreError(
+                    .referenced(field: declaration.name),
+                    "\(label(target)) is the \(declaration.name) of \(label(row)): it is not removed")
+            }
+        }
         return nil
     }
 
-    private func violation(_ row: UInt32, _ rules: [FieldRule?], _ checksFit: Bool) -> StoreError? {
+    private func violation(
+        _ row: UInt32, _ rules: [FieldRule?], _ checksFit: Bool, old: PropertyListValue? = nil
+    ) -> StoreError? {
         guard isLive(row) else { return nil }
         for case let rule? in rules {
+            do throws(StoreError) {
+                try checkReference(row, rule.field, value(row, rule.field), replacing: old)
+            } catch {
+                return error
+            }
             if checksFit, let error = misfit(value(row, rule.field), rule) { return error }
             let cell = table.cell(row, rule.field)
             if let other = rule.index?.holder(of: cell, except: row) {
@@ -305,13 +343,10 @@ extension ColumnStore {
         var misfits = DeclaredMisfits()
         guard let rule = rule(field) else { return misfits }
         _ = materialise(field)
-        var holders: [PropertyListValue: UInt32] = [:]
         for row in order.slots where row != ItemOrder.hole {
             let value = self.value(row, field)
-            var isDuplicate = false
-            if rule.index != nil, let value, !FieldDeclaration.isBlank(value) {
-                isDuplicate = holders.updateValue(row, forKey: value) != nil
-            }
+            let isDuplicate =
+                rule.index?.holder(of: table.cell(row, field)) { order.slot(of: $0) < order.slot(of: row) } != nil
             let isDangling = value.map { self.isDangling($0, rule.declaration) } ?? false
             if rule.fits(value), !isDuplicate, !isDangling { continue }
             misfits.count += 1

@@ -9,7 +9,7 @@ package enum ItemKind {
     /// The field with an item's kind.
     package static let fieldName = "itemKind"
     /// The field from which a new item without a key gets the id in it.
-    static let idName = "id"
+    package static let idName = "id"
 
     /// The declaration of the field.
     package static var declaration: FieldDeclaration {
@@ -28,7 +28,7 @@ package enum ItemKind {
     }
 
     /// The id in a key, behind the kind; nil for a key of another form.
-    fileprivate static func id(_ kind: String, inKey key: String) -> String? {
+    package static func id(_ kind: String, inKey key: String) -> String? {
         let (key, kind) = (key.utf8, kind.utf8)
         guard key.count > kind.count, key.starts(with: kind), key.dropFirst(kind.count).first == UInt8(ascii: ":")
         else {
@@ -215,8 +215,8 @@ extension ColumnStore {
         try checkNewID(kind, id, in: field)
         let isGiven = declared.draftsWithKey.contains(row)
         if isGiven, hasTextKey(row), !ItemKind.keys(kind, id).contains(keyString(row)) {
-            throw StoreError(
-                .invalidValue(field: "itemKey"),
+            throw .invalidValue(
+                "itemKey",
                 "the itemKey of \(kind.withArticle) with the id \(id) is \(ItemKind.key(kind, id)), not "
                     + keyString(row))
         }
@@ -291,11 +291,7 @@ extension ColumnStore {
             if known.contains(id) || target(id, rule.declaration) != nil { return false }
             return !(ItemKind.text(of: id).map { isOf(kind, row) && isID($0, of: row, in: idField) } ?? false)
         }
-        guard let lost else { return }
-        throw StoreError(
-            .invalidValue(field: rule.declaration.name),
-            "\(rule.declaration.name) refers to \(kind.withArticle), and there is none with the id "
-                + "\(FieldValidation.describe(lost)): create it first")
+        if let lost { throw rule.declaration.dangling(lost) }
     }
 
     /// Whether a value has an id that no item has.
@@ -303,11 +299,18 @@ extension ColumnStore {
         declaration.references != nil && value.referredIDs.contains { target($0, declaration) == nil }
     }
 
+    /// The reference at a path's start, if the path leads on into the item that it refers to.
+    func followedReference(of path: PredicateKeyPath) -> ItemField? {
+        guard !declared.references.isEmpty, let next = path.rest.first, !next.hasPrefix("@"),
+            let field = fields.existing(path.field), referencedKind(field) != nil
+        else { return nil }
+        return field
+    }
+
     /// The values at the end of a path that leads to other items: `director.name`. Nil for other paths.
     func related(_ path: PredicateKeyPath) -> ((UInt32) -> PropertyListValue?)? {
-        guard !declared.references.isEmpty, let first = path.rest.first, !first.hasPrefix("@"),
-            let field = fields.existing(path.field), let declaration = rule(field)?.declaration,
-            declaration.references != nil
+        guard let field = followedReference(of: path), let declaration = rule(field)?.declaration,
+            let first = path.rest.first
         else { return nil }
         _ = materialise(field)
         let next = PredicateKeyPath(first, Array(path.rest.dropFirst()))
@@ -328,4 +331,14 @@ extension ColumnStore {
 extension PropertyListValue {
     /// The ids in a value of a field that refers to items.
     package var referredIDs: [PropertyListValue] { if case .array(let ids) = self { ids } else { [self] } }
+}
+
+extension FieldDeclaration {
+    /// The error of a reference to an item that is not there.
+    func dangling(_ id: PropertyListValue) -> StoreError {
+        .invalidValue(
+            name,
+            "\(name) refers to \((references?.kind ?? "item").withArticle), and there is none with the id "
+                + "\(FieldValidation.describe(id)): create it first")
+    }
 }

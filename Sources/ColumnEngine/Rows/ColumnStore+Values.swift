@@ -51,21 +51,21 @@ extension ColumnStore {
         if field == table.keyField { throw FieldValidation.keyIsReadOnly }
         var value = value
         if hasDeclarations, let rule = rule(field) { value = try rule.fitted(value) }
-        guard let (kind, isOptional) = table.declared(field) else {
+        return try typed(value, for: field)
+    }
+
+    /// The value in the form stored by a field of its type, whatever is declared of it besides.
+    func typed(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> PropertyListValue? {
+        guard let declared = table.declared(field) else {
             return try FieldValidation.checked(value, custom: fields.name(of: field))
         }
-        return try FieldValidation.checked(value, kind, isOptional: isOptional, named: fields.name(of: field))
+        return try FieldValidation.checked(
+            value, declared.kind, isOptional: declared.isOptional, named: fields.name(of: field))
     }
 
     /// A cell for a value of a field, absent for nil; as ``checked(_:for:)``.
     package func checkedCell(_ value: PropertyListValue?, for field: ItemField) throws(StoreError) -> Cell {
-        // What has nothing to be checked.
-        if case .integer(let number)? = value, !hasDeclarations,
-            table.declared(field).map({ $0.kind == .integer }) ?? (field != table.keyField)
-        {
-            return .integer(number)
-        }
-        return try checked(value, for: field).map { cell($0, for: field) } ?? .absent
+        try checked(value, for: field).map { cell($0, for: field) } ?? .absent
     }
 
     /// A cell for a text given as bytes.
@@ -75,14 +75,11 @@ extension ColumnStore {
         }
         guard UTF8Check.isValid(bytes) else {
             let name = fields.name(of: field)
-            throw StoreError(
-                .invalidValue(field: name), "\(name) takes text in UTF-8, and these bytes are not: store them as data")
+            throw .invalidValue(name, "\(name) takes text in UTF-8, and these bytes are not: store them as data")
         }
         if bytes.count > FieldValidation.byteLimit {
             let name = fields.name(of: field)
-            throw StoreError(
-                .invalidValue(field: name),
-                "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")
+            throw .invalidValue(name, "\(name) is \(bytes.count) bytes long: \(FieldValidation.byteLimit) is the most")
         }
         if hasDeclarations, rule(field) != nil {
             return try checkedCell(.string(String(decoding: bytes, as: UTF8.self)), for: field)

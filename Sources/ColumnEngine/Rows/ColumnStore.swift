@@ -145,7 +145,7 @@ package final class ColumnStore {
 
     /// Records reads from now on, until ``takeReads()`` or the end of the outermost savepoint.
     package func beginReads() {
-        reads = .begun
+        reads = ReadSet(isTracking: true)
         epochCounter.pointee &+= 1
     }
 
@@ -227,12 +227,8 @@ struct ReadSet {
     /// A longer key counts as the whole collection: it would be sent with the commit.
     private static let keyLimit = 4096
 
-    /// The initial state of a transaction.
-    static var begun: ReadSet {
-        var reads = ReadSet()
-        reads.isTracking = true
-        return reads
-    }
+    /// A transaction begins by tracking its reads.
+    init(isTracking: Bool = false) { self.isTracking = isTracking }
 
     /// The rows, and the keys that no row had; nil for the whole collection.
     var items: (rows: Set<UInt32>, absentKeys: Set<[UInt8]>)? { isTracking ? (rows, absentKeys) : nil }

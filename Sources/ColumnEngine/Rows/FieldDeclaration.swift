@@ -201,21 +201,20 @@ extension FieldDeclaration {
     }
 
     private var lacking: StoreError {
-        StoreError(
-            .invalidValue(field: name), "\(name) is required: give the item a value of it, \(kind.named)")
+        .invalidValue(name, "\(name) is required: give the item a value of it, \(kind.named)")
     }
 
     private func mismatch(_ wanted: String, _ value: PropertyListValue, _ what: String) -> StoreError {
-        StoreError(
-            .invalidValue(field: name),
+        .invalidValue(
+            name,
             "\(name) is declared as \(wanted): \(FieldValidation.describe(value)) \(what); "
                 + "give it another value, or declare it anew")
     }
 
     /// The error of a value that another item has.
     package func duplicate(_ value: PropertyListValue?, of other: String) -> StoreError {
-        StoreError(
-            .invalidValue(field: name),
+        .invalidValue(
+            name,
             "\(name) is unique, and \(FieldValidation.describe(value)) is that of \(other) already: "
                 + "give it another value")
     }
@@ -331,7 +330,7 @@ extension FieldDeclaration {
     }
 
     private func error(_ what: String) -> StoreError {
-        StoreError(.invalidValue(field: name), "\(name) cannot be declared so: \(what)")
+        .invalidValue(name, "\(name) cannot be declared so: \(what)")
     }
 }
 

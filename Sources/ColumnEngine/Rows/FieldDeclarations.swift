@@ -77,12 +77,9 @@ extension FieldDeclarations {
         guard case .array(let elements) = value else {
             throw StoreError(.corruptJournal, "the names of migrations are not an array")
         }
-        var steps: [String] = []
-        for element in elements {
-            guard case .string(let name) = element else {
-                throw StoreError(.corruptJournal, "the name of a migration is not a string")
-            }
-            steps.append(name)
+        let steps = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
+        guard steps.count == elements.count else {
+            throw StoreError(.corruptJournal, "the name of a migration is not a string")
         }
         return steps
     }

@@ -5,7 +5,7 @@ package import PropertyList
 package struct FieldTable {
     /// By number.
     package private(set) var names: [String]
-    private var numbers: [ExactText: UInt32] = [:]
+    private var numbers: [ExactText: ItemField] = [:]
 
     /// The name of the field of an item's attachments; see ``ColumnStore/attachmentField``. Scripts and files cannot
     /// use it: ``FieldValidation/checkName(_:)`` refuses it.
@@ -20,7 +20,7 @@ package struct FieldTable {
     package init(_ schema: ItemSchema) {
         names = schema.names
         stamped = schema.fields.firstIndex { $0.isStamped }.map { ItemField(rawValue: UInt32($0)) }
-        for (number, name) in names.enumerated() { numbers[ExactText(name)] = UInt32(number) }
+        for (number, name) in names.enumerated() { numbers[ExactText(name)] = ItemField(rawValue: UInt32(number)) }
     }
 
     func name(of field: ItemField) -> String {
@@ -28,20 +28,16 @@ package struct FieldTable {
     }
 
     /// The field, if any item ever had it.
-    func existing(_ name: String) -> ItemField? { numbers[ExactText(name)].map(ItemField.init(rawValue:)) }
+    func existing(_ name: String) -> ItemField? { numbers[ExactText(name)] }
 
     /// The field; made if it is new.
     mutating func field(named name: String) -> ItemField {
-        if let number = numbers[ExactText(name)] { return ItemField(rawValue: number) }
+        if let known = existing(name) { return known }
         if name == Self.attachmentName, let attachment { return attachment }
-        let number = UInt32(names.count)
+        let field = ItemField(rawValue: UInt32(names.count))
         names.append(name)
-        if name == Self.attachmentName {
-            attachment = ItemField(rawValue: number)
-        } else {
-            numbers[ExactText(name)] = number
-        }
-        return ItemField(rawValue: number)
+        if name == Self.attachmentName { attachment = field } else { numbers[ExactText(name)] = field }
+        return field
     }
 }
 
@@ -82,21 +78,14 @@ package enum FieldValidation {
         case (.date, .date(let date)?) where date.secondsSinceReferenceDate.isFinite: return value
         default: break
         }
-        let wanted =
-            switch kind {
-            case .text where isOptional: "a string or nil"
-            default: kind.named
-            }
-        throw error(name(), wanted, value)
+        throw error(name(), kind == .text && isOptional ? "a string or nil" : kind.named, value)
     }
 
     /// The value in the form stored by a custom field; nil to remove the field.
     package static func checked(
         _ value: PropertyListValue?, custom name: @autoclosure () -> String
     ) throws(StoreError) -> PropertyListValue? {
-        guard let value else { return nil }
-        // The name, and the path in it, are made only for an error.
-        if !isPlain(value, depth: 0) { try checkCustom(value, name(), depth: 0) }
+        if let value { try checkCustom(value, name(), depth: 0) }
         return value
     }
 
@@ -107,12 +96,10 @@ package enum FieldValidation {
     /// Refuses a name that is not allowed for a custom field.
     package static func checkName(_ name: String) throws(StoreError) {
         if name.isEmpty {
-            throw StoreError(.invalidValue(field: name), "a field's name cannot be empty")
+            throw .invalidValue(name, "a field's name cannot be empty")
         }
         if name.utf8.first == 0x24 {  // $
-            throw StoreError(
-                .invalidValue(field: name),
-                "a field's name cannot begin with $, as \(name) does: archives use such keys")
+            throw .invalidValue(name, "a field's name cannot begin with $, as \(name) does: archives use such keys")
         }
         try checkLength(name.utf8.count, "a field's name")
     }
@@ -125,7 +112,7 @@ package enum FieldValidation {
     /// Checks a key for a new item.
     static func checkKey(_ key: String) throws(StoreError) {
         if key.isEmpty {
-            throw StoreError(.invalidValue(field: "itemKey"), "itemKey takes a string that is not empty")
+            throw .invalidValue("itemKey", "itemKey takes a string that is not empty")
         }
         try checkLength(key.utf8.count, "itemKey")
     }
@@ -148,78 +135,61 @@ package enum FieldValidation {
         }
     }
 
-    /// Whether a field accepts a value, as `checkCustom` does.
-    private static func isPlain(_ value: PropertyListValue, depth: Int) -> Bool {
-        switch value {
-        case .null, .uid, .set: false
-        case .date(let date): date.secondsSinceReferenceDate.isFinite
-        case .string(let text): text.utf8.count <= byteLimit
-        case .utf16(let units): units.count <= byteLimit / 3
-        case .data(let bytes): bytes.count <= byteLimit
-        case .array(let elements):
-            depth < depthLimit && elements.allSatisfy { $0 == .null || isPlain($0, depth: depth + 1) }
-        case .dictionary(let entries):
-            depth < depthLimit
-                && entries.textEntries.values.allSatisfy { isPlain($0, depth: depth + 1) }
-                && entries.sortedOtherEntries.allSatisfy {
-                    isPlain($0.key, depth: depth + 1) && isPlain($0.value, depth: depth + 1)
-                }
-        case .boolean, .integer, .wideInteger, .real, .single: true
-        }
-    }
-
-    private static func checkCustom(_ value: PropertyListValue, _ path: String, depth: Int) throws(StoreError) {
+    /// The path, which begins with the field's name, is made only for an error.
+    private static func checkCustom(
+        _ value: PropertyListValue, _ path: @autoclosure () -> String, depth: Int
+    ) throws(StoreError) {
         switch value {
         case .null:
             let advice = depth == 0 ? "assign nil to remove the field" : "leave the entry out"
-            throw StoreError(.invalidValue(field: path), "\(path) cannot hold null: \(advice)")
+            throw .invalidValue(path(), "\(path()) cannot hold null: \(advice)")
         case .uid:
-            throw StoreError(
-                .invalidValue(field: path), "\(path) takes a property-list value: an archive's UID is not one")
+            throw .invalidValue(path(), "\(path()) takes a property-list value: an archive's UID is not one")
         case .set:
-            throw StoreError(
-                .invalidValue(field: path), "\(path) takes a property-list value: a set is not one, an array is")
+            throw .invalidValue(path(), "\(path()) takes a property-list value: a set is not one, an array is")
         case .date(let date):
-            guard date.secondsSinceReferenceDate.isFinite else { throw error(path, "a date", value) }
+            guard date.secondsSinceReferenceDate.isFinite else { throw error(path(), "a date", value) }
         case .string(let text):
-            try checkLength(text.utf8.count, path)
+            try checkLength(text.utf8.count, path())
         case .utf16(let units):
-            try checkLength(units.count * 3, path)
+            try checkLength(units.count * 3, path())
         case .data(let bytes):
-            try checkLength(bytes.count, path)
+            try checkLength(bytes.count, path())
         case .array(let elements):
-            try checkDepth(depth, path)
+            try checkDepth(depth, path())
             // Null is an element of its own; a dictionary without the entry says the same.
             for (index, element) in elements.enumerated() where element != .null {
-                try checkCustom(element, "\(path)[\(index + 1)]", depth: depth + 1)
+                try checkCustom(element, "\(path())[\(index + 1)]", depth: depth + 1)
             }
         case .dictionary(let entries):
-            try checkDepth(depth, path)
+            try checkDepth(depth, path())
             for (key, element) in entries.sortedEntries {
-                try checkCustom(key, "a key of \(path)", depth: depth + 1)
-                try checkCustom(element, "\(path).\(key.keyText)", depth: depth + 1)
+                try checkCustom(key, "a key of \(path())", depth: depth + 1)
+                try checkCustom(element, "\(path()).\(key.keyText)", depth: depth + 1)
             }
         case .boolean, .integer, .wideInteger, .real, .single:
             break
         }
     }
 
-    private static func checkDepth(_ depth: Int, _ path: String) throws(StoreError) {
+    private static func checkDepth(_ depth: Int, _ path: @autoclosure () -> String) throws(StoreError) {
         if depth >= depthLimit {
-            throw StoreError(
-                .invalidValue(field: path), "\(path) nests more than \(depthLimit) deep: store it in flatter form")
+            throw .invalidValue(path(), "\(path()) nests more than \(depthLimit) deep: store it in flatter form")
         }
     }
 
     private static func checkLength(_ count: Int, _ path: @autoclosure () -> String) throws(StoreError) {
         if count > byteLimit {
-            let path = path()
-            throw StoreError(.invalidValue(field: path), "\(path) is \(count) bytes long: \(byteLimit) is the most")
+            throw .invalidValue(path(), "\(path()) is \(count) bytes long: \(byteLimit) is the most")
         }
     }
 
     package static func error(_ field: String, _ wanted: String, _ value: PropertyListValue?) -> StoreError {
-        StoreError(.invalidValue(field: field), "\(field) takes \(wanted): \(describe(value)) is not one")
+        var message = "\(field) takes \(wanted): \(describe(value)) is not one"
+        if case .string(let text)? = value, wanted.hasPrefix("a date"), ISO8601.hasSurplusDigits(text) {
+            message += ", since no date has all of its digits"
+        }
+        return .invalidValue(field, message)
     }
 
     /// A value for an error message: short, and quoted if it is a text.

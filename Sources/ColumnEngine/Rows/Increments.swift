@@ -1,3 +1,4 @@
+import PredicateFormat
 package import PropertyList
 
 /// Numbers that are added to a field.
@@ -11,20 +12,20 @@ package enum Increment {
     static func sum(
         _ value: PropertyListValue?, _ amount: PropertyListValue, of field: String
     ) throws(StoreError) -> PropertyListValue {
-        guard isNumber(amount), Double(number: amount)?.isFinite ?? false else {
+        guard let addend = number(amount), addend.asDouble.isFinite else {
             throw error(field, "is incremented by a number: \(FieldValidation.describe(amount)) is none")
         }
         guard let value, value != .null else { return amount }
-        guard isNumber(value) else {
+        guard let augend = number(value) else {
             throw error(field, "is \(FieldValidation.describe(value)), which is not a number and cannot be incremented")
         }
-        if let first = Int128(integer: value), let second = Int128(integer: amount) {
+        if case .integer(let first) = augend, case .integer(let second) = addend {
             let (sum, isTooLarge) = first.addingReportingOverflow(second)
             if !isTooLarge, let small = Int64(exactly: sum) { return .integer(small) }
             // A field that has a wide integer may have another one.
             if !isTooLarge, Int64(exactly: first) == nil { return .wideInteger(sum) }
-        } else if let first = Double(number: value), let second = Double(number: amount), (first + second).isFinite {
-            return .real(first + second)
+        } else if case let sum = augend.asDouble + addend.asDouble, sum.isFinite {
+            return .real(sum)
         }
         throw error(
             field,
@@ -39,7 +40,7 @@ package enum Increment {
 
     /// The amount that takes an increment back.
     package static func negated(_ amount: PropertyListValue) -> PropertyListValue {
-        guard let number = Int128(integer: amount) else { return .real(-(Double(number: amount) ?? 0)) }
+        guard case .integer(let number)? = number(amount) else { return .real(-(number(amount)?.asDouble ?? 0)) }
         let (negated, isTooLarge) = Int128(0).subtractingReportingOverflow(number)
         // Only the least number has no opposite.
         if isTooLarge { return .real(-Double(number)) }
@@ -47,41 +48,15 @@ package enum Increment {
     }
 
     /// Whether a value is a number, or none, which counts as 0.
-    package static func isPossible(on value: PropertyListValue?) -> Bool { value.map(isNumber) ?? true }
+    package static func isPossible(on value: PropertyListValue?) -> Bool { value.map { number($0) != nil } ?? true }
 
-    private static func isNumber(_ value: PropertyListValue) -> Bool {
-        switch value {
-        case .integer, .wideInteger, .real, .single: true
-        default: false
-        }
+    /// Nil for a truth value as well, which predicates compute with.
+    private static func number(_ value: PropertyListValue) -> PredicateNumber? {
+        if case .boolean = value { nil } else { PredicateNumber(value) }
     }
 
     private static func error(_ field: String, _ what: String) -> StoreError {
-        StoreError(.invalidValue(field: field), "\(field) \(what)")
-    }
-}
-
-extension Int128 {
-    /// An integer; nil for another value.
-    fileprivate init?(integer value: PropertyListValue) {
-        switch value {
-        case .integer(let number): self.init(number)
-        case .wideInteger(let number): self = number
-        default: return nil
-        }
-    }
-}
-
-extension Double {
-    /// A number; nil for another value.
-    fileprivate init?(number value: PropertyListValue) {
-        switch value {
-        case .integer(let number): self.init(number)
-        case .wideInteger(let number): self.init(number)
-        case .real(let number): self = number
-        case .single(let number): self.init(number)
-        default: return nil
-        }
+        .invalidValue(field, "\(field) \(what)")
     }
 }
 
@@ -168,8 +143,7 @@ extension ColumnStore {
         _ value: PropertyListValue?, _ amount: PropertyListValue, for field: ItemField,
         as declaration: FieldDeclaration?
     ) throws(StoreError) -> PropertyListValue {
-        let name = fields.name(of: field)
-        var sum = try Increment.sum(value, amount, of: name)
+        var sum = try Increment.sum(value, amount, of: fields.name(of: field))
         if field == table.keyField { throw FieldValidation.keyIsReadOnly }
         // Reals have no exact cents: each sum is rounded to the next ones.
         if declaration?.format == .money, case .real(let number) = sum {
@@ -177,10 +151,7 @@ extension ColumnStore {
             if cents.isFinite { sum = .real(cents / 100) }
         }
         if let declaration { sum = try declaration.fitted(sum) ?? sum }
-        guard let (kind, isOptional) = table.declared(field) else {
-            return try FieldValidation.checked(sum, custom: name) ?? sum
-        }
-        return try FieldValidation.checked(sum, kind, isOptional: isOptional, named: name) ?? sum
+        return try typed(sum, for: field) ?? sum
     }
 
     /// Sets a field to the number after an increment, and logs it as one.

@@ -48,10 +48,7 @@ package struct ItemOrder: ~Copyable {
 
     @inline(never)
     private mutating func makeSlots() {
-        stored = [UInt32](unsafeUninitializedCapacity: untouched) { buffer, filled in
-            for row in 0..<untouched { buffer[row] = UInt32(row) }
-            filled = untouched
-        }
+        stored = Array(0..<UInt32(untouched))
         places.reserve(untouchedRows)
         for row in 0..<untouched { places.append(UInt32(row)) }
         for _ in untouched..<untouchedRows { places.append(Self.nowhere) }
@@ -156,22 +153,53 @@ package struct ItemOrder: ~Copyable {
         for slot in position..<stored.count { places[stored[slot]] = UInt32(slot) }
     }
 
+    /// Puts removed rows back, each at the position that it had when it was removed, or last if there are fewer rows now.
+    /// O(n log n).
+    ///
+    /// - Parameter removed: the rows in the order of their removals.
+    /// - Returns: the same rows in their order now, with their positions.
+    mutating func restore(_ removed: [PlacedRow]) -> [PlacedRow] {
+        if removed.count == 1, let only = removed.first.map({ PlacedRow($0.row, at: min($0.position, count)) }) {
+            insert(only.row, at: only.position)
+            return [only]
+        }
+        writeDown()
+        close()
+        count += removed.count
+        // Removing the same positions from the restored order leaves the slots of the other rows.
+        var left = ItemOrder()
+        left.adopt(count)
+        var restored = [UInt32](repeating: Self.hole, count: count)
+        for item in removed {
+            let slot = left.row(at: min(item.position, left.count - 1))
+            _ = left.remove(slot)
+            restored[Int(slot)] = item.row
+        }
+        swap(&stored, &restored)
+        isInRowOrder = false
+        var next = restored.makeIterator()
+        var placed: [PlacedRow] = []
+        for slot in stored.indices {
+            if stored[slot] == Self.hole, let other = next.next() {
+                stored[slot] = other
+            } else {
+                placed.append(PlacedRow(stored[slot], at: slot))
+            }
+            places[stored[slot]] = UInt32(slot)
+        }
+        return placed
+    }
+
     /// Moves the row at one position to another: O(distance).
     mutating func move(from: Int, to: Int) {
         writeDown()
         close()
         isInRowOrder = false
         let row = stored[from]
-        if from < to {
-            for slot in from..<to {
-                stored[slot] = stored[slot + 1]
-                places[stored[slot]] = UInt32(slot)
-            }
-        } else {
-            for slot in stride(from: from, to: to, by: -1) {
-                stored[slot] = stored[slot - 1]
-                places[stored[slot]] = UInt32(slot)
-            }
+        let step = from < to ? 1 : -1
+        for slot in stride(from: from, to: to, by: step) {
+            stored[slot] = stored[slot + step]
+            places[stored[slot]] = UInt32(slot)
         }
         stored[to] = row
         places[row] = UInt32(to)
@@ -239,4 +267,12 @@ package struct ItemOrder: ~Copyable {
             slot += 1
         }
     }
+}
+
+/// A row and its position.
+struct PlacedRow {
+    let row: UInt32
+    let position: Int
+
+    init(_ row: UInt32, at position: Int) { (self.row, self.position) = (row, position) }
 }

@@ -94,24 +94,22 @@ package final class ItemSnapshot: @unchecked Sendable {
     package var isDamaged: Bool { source?.isDamaged ?? false }
 
     /// The row of the item at a position.
-    package func row(at position: Int) -> UInt32 { row(position) }
-
     @inline(__always)
-    private func row(_ position: Int) -> UInt32 { contents.slots == nil ? UInt32(position) : rows?[position] ?? 0 }
+    package func row(at position: Int) -> UInt32 { contents.slots == nil ? UInt32(position) : rows?[position] ?? 0 }
 
     /// A field's cell; absent for `itemKey`.
     package func cell(_ position: Int, _ field: ItemField) -> Cell {
-        let row = row(position)
+        let row = row(at: position)
         guard let column = columns[Int(field.rawValue)] else { return .absent }
         return column._withUnsafeGuaranteedRef { $0.cell(row) } ?? source?.cell(row, of: field) ?? .absent
     }
 
     package func key(_ position: Int) -> PackedKey {
-        contents.keys.element(row(position), .key, source, PackedKey(high: 0, low: 0))
+        contents.keys.element(row(at: position), .key, source, PackedKey(high: 0, low: 0))
     }
 
     package func isTextKey(_ position: Int) -> Bool {
-        contents.textKeys.element(row(position), .keyKind, source, false)
+        contents.textKeys.element(row(at: position), .keyKind, source, false)
     }
 
     /// Calls `body` with each custom field of an item and its cell, in the order of the fields' numbers.
@@ -119,7 +117,7 @@ package final class ItemSnapshot: @unchecked Sendable {
         _ position: Int, _ body: (UInt32, Cell) throws(Failure) -> Void
     ) throws(Failure) {
         guard fieldNames.count > contents.keyField.rawValue + 1 else { return }
-        let row = row(position)
+        let row = row(at: position)
         let present = contents.custom[row]
         var block = present ?? .none
         if present == nil { source?.load(.custom, row, to: &block) }

@@ -57,9 +57,7 @@ extension ItemTable {
 
     /// The declaration of a field; nil for the key and custom fields.
     @inline(__always)
-    func declared(_ field: ItemField) -> (kind: FieldKind, isOptional: Bool)? {
-        withColumn(field) { column in column.declaredKind.map { ($0, column.unset.isAbsent) } } ?? nil
-    }
+    func declared(_ field: ItemField) -> DeclaredKind? { withColumn(field) { $0.declared } ?? nil }
 
     /// Whether a field's value is only in the archive. Custom fields share a block.
     func isArchived(_ row: UInt32, _ field: ItemField) -> Bool { column(field)?.isArchived(row) ?? false }
@@ -163,13 +161,8 @@ extension ItemTable {
             for place in 0..<count {
                 let cell = cell(row, place)
                 if cell.isAbsent { continue }
-                if let column = columns[place] {
-                    column.set(row, cell)
-                } else {
-                    let column = FieldColumn(like: cell)
-                    column.set(row, cell)
-                    columns[place] = column
-                }
+                if columns[place] == nil { columns[place] = FieldColumn(like: cell) }
+                columns[place]?.set(row, cell)
             }
         }
         return columns.map { column in
@@ -228,15 +221,11 @@ package struct CustomFields: BitwiseCopyable {
 
     package static var none: CustomFields { CustomFields(block: nil) }
 
-    var count: Int {
-        guard let block else { return 0 }
-        return Int(block.assumingMemoryBound(to: Header.self).pointee.count)
-    }
+    private var header: Header { block?.assumingMemoryBound(to: Header.self).pointee ?? Header(count: 0, capacity: 0) }
 
-    private var capacity: Int {
-        guard let block else { return 0 }
-        return Int(block.assumingMemoryBound(to: Header.self).pointee.capacity)
-    }
+    var count: Int { Int(header.count) }
+
+    private var capacity: Int { Int(header.capacity) }
 
     /// The cells, one per field.
     var cells: UnsafeMutableBufferPointer<Cell> {
@@ -256,12 +245,8 @@ package struct CustomFields: BitwiseCopyable {
     @inline(__always)
     private func find(_ field: UInt32) -> (index: Int, found: Bool) {
         let numbers = numbers
-        var (low, high) = (0, numbers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if numbers[middle] < field { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < numbers.count && numbers[low] == field)
+        let index = numbers.indices.bisected { numbers[$0] < field }
+        return (index, index < numbers.count && numbers[index] == field)
     }
 
     /// The address of the field's cell; nil if the item has no such field. Valid until the next change.

@@ -180,7 +180,7 @@ package struct ItemTable: ~Copyable {
     @inline(__always)
     mutating func record(_ cell: Cell, in field: Int) {
         while customKinds.count <= field { customKinds.append(0) }
-        if !cell.isAbsent { customKinds[field] |= 1 << UInt16(cell.kind.rawValue) }
+        if !cell.isAbsent { customKinds[field] |= cell.kind.bit }
     }
 
     /// The kinds of cells that a custom field has ever had; nil if it was never set.
@@ -197,11 +197,13 @@ package struct ItemTable: ~Copyable {
     }
 
     func soleKind(_ field: ItemField) -> FieldKind {
-        if let column = column(field), let kind = column.declaredKind { return column.misfits.isEmpty ? kind : .mixed }
+        if let column = column(field), let kind = column.declared?.kind {
+            return column.misfits.isEmpty ? kind : .mixed
+        }
         guard let kinds = kinds(field), kinds != 0 else { return .mixed }
-        if Self.areOnly(kinds, .shortText, .longText) { return .text }
-        if Self.areOnly(kinds, .integer) { return .integer }
-        return Self.areOnly(kinds, .date) ? .date : .mixed
+        if kinds.isOnly(.shortText, .longText) { return .text }
+        if kinds.isOnly(.integer) { return .integer }
+        return kinds.isOnly(.date) ? .date : .mixed
     }
 
     /// The kind of a field for an index: numbers of all kinds are one, and a field without values counts as text.
@@ -213,13 +215,9 @@ package struct ItemTable: ~Copyable {
         case .date: return isDeclared ? .date : .dateCell
         case .mixed:
             let kinds = kinds(field) ?? 0
-            if isDeclared || !Self.areOnly(kinds, .integer, .real, .single) { return .mixed }
+            if isDeclared || !kinds.isOnly(.integer, .real, .single) { return .mixed }
             return kinds == 0 ? .text : .number
         }
-    }
-
-    private static func areOnly(_ kinds: UInt16, _ allowed: Cell.Kind...) -> Bool {
-        allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
     }
 
     // MARK: Keys
@@ -245,14 +243,8 @@ package struct ItemTable: ~Copyable {
     func withKey<Result, Failure: Error>(
         _ row: UInt32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try Self.withKey(keys[row], isText: textKeys[row], body)
-    }
-
-    /// Calls `body` with a key's bytes.
-    static func withKey<Result, Failure: Error>(
-        _ key: PackedKey, isText: Bool, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        if isText { return try key.cell.withText(body) }
+        let key = keys[row]
+        if textKeys[row] { return try key.cell.withText(body) }
         var bytes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
         return try withUnsafeMutableBytes(of: &bytes) { buffer throws(Failure) in
             let bytes = buffer.assumingMemoryBound(to: UInt8.self)

@@ -105,17 +105,14 @@ package struct PredicateAudit {
         _ comparison: PredicateComparison, _ left: PropertyListValue?, _ right: PropertyListValue?
     ) -> PredicateFault? {
         guard let left, left != .null else { return nil }
-        func blame(_ expression: FormatExpression, _ value: PropertyListValue) -> PredicateFault {
-            PredicateFault(subject: expression.excerpt, reason: .kind(PredicateKind(of: value)))
-        }
         if comparison.modifier != .direct {
-            return left.predicateElements == nil ? blame(comparison.left, left) : nil
+            return left.predicateElements == nil ? fault(comparison.left, left) : nil
         }
         guard let right, right != .null else { return nil }
         /// The side that is not a constant, the left one of two.
         var either: PredicateFault {
-            if case .constant = comparison.left { return blame(comparison.right, right) }
-            return blame(comparison.left, left)
+            if case .constant = comparison.left { return fault(comparison.right, right) }
+            return fault(comparison.left, left)
         }
         switch comparison.operation {
         case .notEqual: return nil
@@ -123,15 +120,15 @@ package struct PredicateAudit {
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
             return areComparable(left, right, ordered: true) ? nil : either
         case .between:
-            guard case .array(let bounds) = right else { return blame(comparison.right, right) }
+            guard case .array(let bounds) = right else { return fault(comparison.right, right) }
             let areFit = bounds.allSatisfy { $0 == .null || areComparable(left, $0, ordered: true) }
-            return areFit ? nil : blame(comparison.left, left)
-        case .in: return containmentFault(right, left, blame(comparison.right, right), blame(comparison.left, left))
+            return areFit ? nil : fault(comparison.left, left)
+        case .in: return containmentFault(right, left, fault(comparison.right, right), fault(comparison.left, left))
         case .contains:
-            return containmentFault(left, right, blame(comparison.left, left), blame(comparison.right, right))
+            return containmentFault(left, right, fault(comparison.left, left), fault(comparison.right, right))
         case .beginsWith, .endsWith, .like, .matches:
-            guard left.text != nil else { return blame(comparison.left, left) }
-            guard right.text != nil else { return blame(comparison.right, right) }
+            guard left.text != nil else { return fault(comparison.left, left) }
+            guard right.text != nil else { return fault(comparison.right, right) }
             return nil
         }
     }
@@ -180,10 +177,9 @@ package struct PredicateAudit {
         case .element(let base, let index):
             guard let collection = try value(base) else { return nil }
             guard collection.predicateElements != nil else { throw Self.fault(base, collection) }
-            guard case .index(let position) = index else {
-                return PredicateEvaluator.element(of: collection, index, position: nil)
-            }
-            return PredicateEvaluator.element(of: collection, index, position: try value(position))
+            var position: PropertyListValue?
+            if let expression = index.position { position = try value(expression) }
+            return PredicateEvaluator.element(of: collection, index, position: position)
         case .function(let function, let arguments): return try value(function, arguments, expression)
         case .conditional(let condition, let first, let second):
             let count = undecided.count

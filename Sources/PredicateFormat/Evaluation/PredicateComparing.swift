@@ -136,7 +136,7 @@ package enum PredicateNumber {
         }
     }
 
-    var asDouble: Double {
+    package var asDouble: Double {
         switch self {
         case .integer(let number): Double(number)
         case .real(let number): number

@@ -32,37 +32,14 @@ package struct PredicateCompiler<Root> {
             return { !inner($0) }
         case .all(let parts):
             let tests = byCost(parts)
-            switch tests.count {
-            case 0: return { _ in true }
-            case 1: return tests[0]
-            case 2:
-                let (first, second) = (tests[0], tests[1])
-                return { first($0) && second($0) }
-            default:
-                return { root in
-                    for test in tests where !test(root) { return false }
-                    return true
-                }
-            }
+            return { root in tests.allSatisfy { $0(root) } }
         case .any(let parts):
             let tests = byCost(parts)
-            switch tests.count {
-            case 0: return { _ in false }
-            case 1: return tests[0]
-            case 2:
-                let (first, second) = (tests[0], tests[1])
-                return { first($0) || second($0) }
-            default:
-                return { root in
-                    for test in tests where test(root) { return true }
-                    return false
-                }
-            }
+            return { root in tests.contains { $0(root) } }
         case .test(.keyPath(let path), .direct, let test) where path.rest.isEmpty:
             return field(accessors(path.field), test)
         case .test(let expression, let modifier, let test):
             let value = self.value(expression)
-            if modifier == .direct { return { test.holds(value($0)) } }
             return { modifier.holds(value($0), test.holds) }
         case .comparison(let comparison):
             let left = value(comparison.left)
@@ -120,51 +97,16 @@ package struct PredicateCompiler<Root> {
         switch accessor {
         case .string(let read):
             guard let text = test.text else { break }
-            if case .contains(let needle) = text {
-                return { root in
-                    guard let string = read(root) else { return absent }
-                    return PredicateFolding.withBytes(string) { needle.isContained(in: $0) }
-                }
-            }
-            return { root in
-                guard let string = read(root) else { return absent }
-                return PredicateFolding.withBytes(string) { text.holds($0) }
-            }
+            return { root in read(root).map { PredicateFolding.withBytes($0) { text.holds($0) } } ?? absent }
         case .utf8(let read):
             guard let text = test.text else { break }
-            if case .contains(let needle) = text {
-                return { root in
-                    read(root) { bytes in
-                        guard let bytes else { return absent }
-                        return needle.isContained(in: bytes)
-                    }
-                }
-            }
-            return { root in
-                read(root) { bytes in
-                    guard let bytes else { return absent }
-                    return text.holds(bytes)
-                }
-            }
+            return { root in read(root) { bytes in bytes.map { text.holds($0) } ?? absent } }
         case .integer(let read):
             guard let integer = test.integer else { break }
-            if case .inside(let range) = integer {
-                let (lower, upper) = (range.lowerBound, range.upperBound)
-                return { root in
-                    guard let number = read(root) else { return absent }
-                    return lower <= number && number <= upper
-                }
-            }
-            return { root in
-                guard let number = read(root) else { return absent }
-                return integer.holds(number)
-            }
+            return { root in read(root).map { integer.holds($0) } ?? absent }
         case .date(let read):
             guard let date = test.date else { break }
-            return { root in
-                guard let moment = read(root) else { return absent }
-                return date.holds(moment)
-            }
+            return { root in read(root).map { date.holds($0) } ?? absent }
         case .value(let read):
             return { test.holds(read($0)) }
         case .absent:
@@ -201,11 +143,10 @@ package struct PredicateCompiler<Root> {
             return { operation.apply(left($0), right($0)) }
         case .element(let base, let index):
             let base = value(base)
-            guard case .index(let position) = index else {
-                return { root in base(root).flatMap { PredicateEvaluator.element(of: $0, index, position: nil) } }
+            let position = index.position.map(value)
+            return { root in
+                base(root).flatMap { PredicateEvaluator.element(of: $0, index, position: position?(root)) }
             }
-            let place = value(position)
-            return { root in base(root).flatMap { PredicateEvaluator.element(of: $0, index, position: place(root)) } }
         case .function(let function, let arguments):
             let arguments = arguments.map(value)
             return { root in function.apply(arguments.map { $0(root) }) }

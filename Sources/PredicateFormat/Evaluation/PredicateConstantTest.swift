@@ -72,11 +72,7 @@ package enum PredicateTextTest: Sendable {
         case (.like, .string(let text)):
             self = .like(PredicateWildcard(text, options))
         case (.matches, .string(let text)):
-            guard let pattern = try? PredicatePattern(text, options) else {
-                self = .always(false)
-                return
-            }
-            self = .matches(pattern)
+            self = (try? PredicatePattern(text, options)).map { .matches($0) } ?? .always(false)
         case (.in, .string(let text)):
             self = .within(PredicateFolding.folded(text, options), options)
         case (.in, .array(let elements)), (.in, .set(let elements)):
@@ -301,7 +297,7 @@ extension PropertyListValue {
     package var predicateDate: PropertyListDate? {
         switch self {
         case .date(let date): date
-        case .string(let text): ISO8601.parse(text)
+        case .string(let text): ISO8601.nearest(text)
         default: nil
         }
     }

@@ -24,7 +24,7 @@ struct PredicateEvaluator {
             return !holds(inner)
         case .test(let expression, let modifier, let test):
             let value = self.value(expression)
-            return modifier == .direct ? test.holds(value) : modifier.holds(value, test.holds)
+            return modifier.holds(value, test.holds)
         case .comparison(let comparison):
             let left = value(comparison.left)
             let right = value(comparison.right)
@@ -48,11 +48,7 @@ struct PredicateEvaluator {
         case .arithmetic(let left, let operation, let right):
             return operation.apply(value(left), value(right))
         case .element(let base, let index):
-            guard let collection = value(base) else { return nil }
-            guard case .index(let position) = index else {
-                return Self.element(of: collection, index, position: nil)
-            }
-            return Self.element(of: collection, index, position: value(position))
+            return value(base).flatMap { Self.element(of: $0, index, position: index.position.flatMap(value)) }
         case .function(let function, let arguments):
             return function.apply(arguments.map(value))
         case .conditional(let condition, let first, let second):
@@ -118,8 +114,7 @@ extension PredicateComparison {
     /// Whether the comparison holds between two values, with the modifier applied to the left one.
     @usableFromInline
     func holds(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
-        if modifier == .direct { return PredicateComparing.holds(left, operation, right, options) }
-        return modifier.holds(left) { PredicateComparing.holds($0, operation, right, options) }
+        modifier.holds(left) { PredicateComparing.holds($0, operation, right, options) }
     }
 }
 
@@ -128,20 +123,13 @@ extension PredicateComparison.Modifier {
     /// other value that is no collection fails `ANY` and `ALL`.
     @usableFromInline
     func holds(_ value: PropertyListValue?, _ test: (PropertyListValue?) -> Bool) -> Bool {
-        let elements: [PropertyListValue]
-        if let found = value?.predicateElements {
-            elements = found
-        } else if value == nil || value == .null {
-            elements = []
-        } else {
-            return self == PredicateComparison.Modifier.none
-        }
+        var elements: [PropertyListValue]? { value == nil || value == .null ? [] : value?.predicateElements }
         // After an interruption the result is of no use, and nobody uses it: the query fails.
         switch self {
         case .direct: return test(value)
-        case .any: return elements.contains { Interruption.isDueAtStep || test($0) }
-        case .all: return elements.allSatisfy { !Interruption.isDueAtStep && test($0) }
-        case .none: return !elements.contains { Interruption.isDueAtStep || test($0) }
+        case .any: return elements?.contains { Interruption.isDueAtStep || test($0) } ?? false
+        case .all: return elements?.allSatisfy { !Interruption.isDueAtStep && test($0) } ?? false
+        case .none: return !(elements?.contains { Interruption.isDueAtStep || test($0) } ?? false)
         }
     }
 }
@@ -191,16 +179,8 @@ enum PredicateKeyValueCoding {
     private static func apply(
         _ name: String, to collection: PropertyListValue, _ rest: ArraySlice<String>
     ) -> PropertyListValue? {
-        if name == "@count" {
-            let count: Int
-            switch collection {
-            case .array(let elements), .set(let elements): count = elements.count
-            case .dictionary(let fields): count = fields.count
-            default: return nil
-            }
-            return value(.integer(Int64(count)), rest)
-        }
         guard let elements = collection.predicateElements else { return nil }
+        if name == "@count" { return value(.integer(Int64(elements.count)), rest) }
         var values = elements.compactMap { Interruption.isDueAtStep ? nil : value($0, rest) }
         values.removeAll { $0 == .null }
         switch name {

@@ -19,7 +19,6 @@ enum PredicateFolding {
         let foldsCase = options.contains(.caseInsensitive)
         if isASCII(bytes) { return foldsCase ? bytes.map(lowered) : Array(bytes) }
         var result: [UInt8] = []
-        result.reserveCapacity(bytes.count + bytes.count / 2)
         var marks: [(scalar: Unicode.Scalar, order: UInt8)] = []
         let dropsAccents = options.contains(.diacriticInsensitive)
         var offset = 0
@@ -29,8 +28,7 @@ enum PredicateFolding {
             offset += length
             guard value >= 0x80 else {
                 flush(&marks, foldsCase, to: &result)
-                let byte = UInt8(truncatingIfNeeded: value)
-                result.append(foldsCase ? lowered(byte) : byte)
+                append(Unicode.Scalar(UInt8(truncatingIfNeeded: value)), foldsCase, to: &result)
                 continue
             }
             for scalar in decomposed(Unicode.Scalar(value) ?? "\u{FFFD}") where !(dropsAccents && isAccent(scalar)) {
@@ -52,30 +50,14 @@ enum PredicateFolding {
         scalar.value < 0xC0 ? [scalar] : Array(String(scalar)._nfd)
     }
 
-    /// Appends the marks after a letter in canonical order, which keeps those of a class in their order. However many
-    /// there are, the time is in proportion to their number.
+    /// Appends the marks after a letter in canonical order, which keeps those of a class in their order.
     private static func flush(
         _ marks: inout [(scalar: Unicode.Scalar, order: UInt8)], _ foldsCase: Bool, to result: inout [UInt8]
     ) {
         guard !marks.isEmpty else { return }
-        if marks.count <= 8 {
-            for end in marks.indices.dropFirst() {
-                var place = end
-                while place > 0, marks[place - 1].order > marks[place].order {
-                    marks.swapAt(place - 1, place)
-                    place -= 1
-                }
-            }
-        } else {
-            var places = [Int](repeating: 0, count: 257)
-            for mark in marks { places[Int(mark.order) + 1] += 1 }
-            for order in 1..<257 { places[order] += places[order - 1] }
-            var ordered = marks
-            for mark in marks {
-                ordered[places[Int(mark.order)]] = mark
-                places[Int(mark.order)] += 1
-            }
-            marks = ordered
+        if marks.count > 1 {
+            let order = marks.indices.sorted { (marks[$0].order, $0) < (marks[$1].order, $1) }
+            marks = order.map { marks[$0] }
         }
         for mark in marks { append(mark.scalar, foldsCase, to: &result) }
         marks.removeAll(keepingCapacity: true)
@@ -139,10 +121,8 @@ enum PredicateFolding {
 
     /// Whether the character at an offset is a combining mark of the preceding letter.
     static func startsWithMark(_ bytes: Bytes, from offset: Int) -> Bool {
-        guard offset < bytes.count, bytes[offset] >= 0x80 else { return false }
-        var decoder = UTF8()
-        var iterator = bytes[offset...].makeIterator()
-        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return false }
+        guard offset < bytes.count, let scalar = Unicode.Scalar(PatternText.anyScalar(bytes, offset).value)
+        else { return false }
         return scalar.properties.canonicalCombiningClass != .notReordered
     }
 

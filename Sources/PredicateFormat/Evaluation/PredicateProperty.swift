@@ -23,10 +23,8 @@ package enum PredicateProperty: String, CaseIterable {
         case .string:
             [
                 .length, .lowercaseString, .uppercaseString, .capitalizedString, .lastPathComponent, .pathExtension,
-                .pathComponents, .deletingLastPathComponent, .deletingPathExtension, .intValue,
-                .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue, .stringValue, .description,
-                .itself,
-            ]
+                .pathComponents, .deletingLastPathComponent, .deletingPathExtension,
+            ] + all(of: .number)
         case .number:
             [
                 .intValue, .integerValue, .longLongValue, .doubleValue, .floatValue, .boolValue, .stringValue,
@@ -170,22 +168,7 @@ enum PredicateText {
     }
 
     /// The integer that a text begins with, the nearest one of 64 bits; 0 when it begins with none.
-    static func integer(_ text: String) -> Int64 {
-        var rest = trimmed(text)
-        let isNegative = rest.first == UInt8(ascii: "-")
-        if isNegative || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
-        var value: Int64 = 0
-        for byte in rest {
-            guard byte &- 0x30 < 10 else { break }
-            let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
-            let digit = Int64(byte &- 0x30)
-            let (next, carry) =
-                isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
-            if overflow || carry { return isNegative ? .min : .max }
-            value = next
-        }
-        return value
-    }
+    static func integer(_ text: String) -> Int64 { Int64(strtoll(String(Substring(trimmed(text))), nil, 10)) }
 
     /// The decimal number that a text begins with; 0 when it begins with none.
     static func real(_ text: String) -> Double {
@@ -244,9 +227,6 @@ enum PredicateText {
         case .utf16: return value.text
         case .date(let date): return date.text
         case .data(let bytes):
-            func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-                bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            }
             let shown =
                 bytes.count > 24
                 ? hexadecimal(bytes[..<16]) + " ... " + hexadecimal(bytes[(bytes.count - 8)...])
@@ -260,6 +240,10 @@ enum PredicateText {
             case nil: return nil
             }
         }
+    }
+
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// The shortest digits of a real as C's `%g` lays them out: a whole number without a fraction, an exponent of at

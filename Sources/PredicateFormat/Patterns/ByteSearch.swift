@@ -17,16 +17,18 @@ struct ByteSearch: Sendable {
     }
 
     func begin(_ text: Bytes) -> Bool {
-        bytes.withUnsafeBufferPointer { Needle($0, foldsCase).stands(in: text, at: 0) }
+        bytes.withUnsafeBufferPointer { Needle(bytes: $0, foldsCase: foldsCase).stands(in: text, at: 0) }
     }
 
     func end(_ text: Bytes) -> Bool {
-        bytes.withUnsafeBufferPointer { Needle($0, foldsCase).stands(in: text, at: text.count - $0.count) }
+        bytes.withUnsafeBufferPointer {
+            Needle(bytes: $0, foldsCase: foldsCase).stands(in: text, at: text.count - $0.count)
+        }
     }
 
     /// The first offset of the bytes at or after `start`. The time is linear in the text's length.
     func firstOffset(in text: Bytes, from start: Int = 0) -> Int? {
-        bytes.withUnsafeBufferPointer { Needle($0, foldsCase).firstOffset(in: text, from: start) }
+        bytes.withUnsafeBufferPointer { Needle(bytes: $0, foldsCase: foldsCase).firstOffset(in: text, from: start) }
     }
 }
 
@@ -37,11 +39,6 @@ extension ByteSearch {
 
         let bytes: Bytes
         let foldsCase: Bool
-
-        init(_ bytes: Bytes, _ foldsCase: Bool) {
-            self.bytes = bytes
-            self.foldsCase = foldsCase
-        }
 
         /// Whether the bytes occur at an offset, which may be outside of the text.
         func stands(in text: Bytes, at offset: Int) -> Bool {

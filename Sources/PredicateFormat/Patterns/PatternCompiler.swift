@@ -139,7 +139,7 @@ enum PatternAssertion {
 
 /// A regular expression as the steps of an automaton. It is immutable and shared by all threads.
 struct PatternProgram: Sendable {
-    enum Step: Sendable {
+    enum Step: Sendable, Equatable {
         /// A character of the set at this index.
         case one(Int)
         case split(Int, Int)
@@ -166,17 +166,10 @@ struct PatternProgram: Sendable {
         self.sets = sets
         self.literals = literals
         self.isNegative = isNegative
-        var (start, lastEnd, words, ahead) = (false, false, false, false)
-        for step in steps {
-            switch step {
-            case .assert(.start): start = true
-            case .assert(.lastEnd): lastEnd = true
-            case .assert(.word), .assert(.notWord): words = true
-            case .ahead: ahead = true
-            default: break
-            }
-        }
-        (hasStart, hasLastEnd, hasWords, hasLookahead) = (start, lastEnd, words, ahead)
+        hasStart = steps.contains(.assert(.start))
+        hasLastEnd = steps.contains(.assert(.lastEnd))
+        hasWords = steps.contains(.assert(.word)) || steps.contains(.assert(.notWord))
+        hasLookahead = steps.contains { if case .ahead = $0 { true } else { false } }
     }
 }
 

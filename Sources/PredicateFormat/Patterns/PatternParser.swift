@@ -207,10 +207,11 @@ extension PatternParser {
         return try expression(start)
     }
 
+    private func source(from start: Int) -> String { String(String.UnicodeScalarView(text[start..<position])) }
+
     /// The text from `start` on as an expression that the standard library evaluates.
     private func expression(_ start: Int) throws(PredicatePattern.Failure) -> PatternSet {
-        var source = ""
-        source.unicodeScalars.append(contentsOf: text[start..<position])
+        let source = source(from: start)
         guard (try? Regex(source)) != nil else { throw .init(reason: "'\(source)' is not known") }
         return ignoresCase ? .anyCase(.expression(source)) : .expression(source)
     }
@@ -252,8 +253,7 @@ extension PatternParser {
         let isInverted = text[position - 1] == "P"
         let start = position
         if take("{") { skip(past: "}") } else { position = min(position + 1, text.count) }
-        var source = "\\p"
-        source.unicodeScalars.append(contentsOf: text[start..<position])
+        let source = "\\p" + source(from: start)
         guard (try? Regex(source)) != nil else { return nil }
         return isInverted ? .inverted(.expression(source)) : .expression(source)
     }
@@ -363,9 +363,7 @@ extension PatternParser {
     private mutating func named() -> PatternSet? {
         let start = position
         skip(past: "]")
-        var source = "["
-        source.unicodeScalars.append(contentsOf: text[start..<position])
-        source += "]"
+        let source = "[\(source(from: start))]"
         return (try? Regex(source)) == nil ? nil : .expression(source)
     }
 

@@ -1,3 +1,4 @@
+import Platform
 import PropertyList
 
 /// The right side of `LIKE`: `*` matches any run of characters, `?` matches one, a backslash escapes the next
@@ -103,13 +104,9 @@ package struct PredicateWildcard: Sendable {
 struct WildcardPieces: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// A literal; empty bytes stand for a single wildcard.
-    private struct Part: Sendable {
-        var bytes: Range<Int>
-    }
-
     private let bytes: [UInt8]
-    private let parts: [Part]
+    /// The bytes of each literal; an empty range stands for a single wildcard.
+    private let parts: [Range<Int>]
     /// The range of parts of each piece.
     private let pieces: [Range<Int>]
     private let foldsCase: Bool
@@ -118,11 +115,11 @@ struct WildcardPieces: Sendable {
 
     init(_ units: [PredicateWildcard.Unit], foldsCase: Bool) {
         var bytes: [UInt8] = []
-        var parts: [Part] = []
+        var parts: [Range<Int>] = []
         var pieces: [Range<Int>] = []
         var (literal, piece) = (0, 0)
         func flush() {
-            if literal < bytes.count { parts.append(Part(bytes: literal..<bytes.count)) }
+            if literal < bytes.count { parts.append(literal..<bytes.count) }
             literal = bytes.count
         }
         for unit in units {
@@ -130,7 +127,7 @@ struct WildcardPieces: Sendable {
             case .character(let character): bytes += character.utf8
             case .one:
                 flush()
-                parts.append(Part(bytes: literal..<literal))
+                parts.append(literal..<literal)
             case .run:
                 flush()
                 pieces.append(piece..<parts.count)
@@ -146,7 +143,7 @@ struct WildcardPieces: Sendable {
 
     /// Nil when there are no literals.
     var longestLiteral: [UInt8]? {
-        let longest = parts.map { bytes[$0.bytes] }.max { $0.count < $1.count }
+        let longest = parts.map { bytes[$0] }.max { $0.count < $1.count }
         return longest.flatMap { $0.isEmpty ? nil : Array($0) }
     }
 
@@ -183,12 +180,12 @@ struct WildcardPieces: Sendable {
 
     private struct Search {
         let bytes: Bytes
-        let parts: UnsafeBufferPointer<Part>
+        let parts: UnsafeBufferPointer<Range<Int>>
         let foldsCase: Bool
         let isASCII: Bool
 
         private func literal(_ part: Int) -> ByteSearch.Needle {
-            ByteSearch.Needle(Bytes(rebasing: bytes[parts[part].bytes]), foldsCase)
+            ByteSearch.Needle(bytes: Bytes(rebasing: bytes[parts[part]]), foldsCase: foldsCase)
         }
 
         private func isBorder(_ text: Bytes, _ offset: Int) -> Bool {
@@ -258,22 +255,8 @@ enum PlainCharacters {
     /// Whether each byte is a character: ASCII without carriage returns, since CR LF is one character.
     @inline(__always)
     static func areBytes(_ text: Bytes) -> Bool {
-        let raw = UnsafeRawBufferPointer(text)
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var offset = 0
-        var seen: UInt64 = 0
-        while offset + 8 <= raw.count {
-            let word = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            let returns = word ^ (ones &* 0x0D)
-            seen |= word | ((returns &- ones) & ~returns)
-            offset += 8
-        }
-        while offset < raw.count {
-            if raw[offset] == 0x0D { return false }
-            seen |= UInt64(raw[offset])
-            offset += 1
-        }
-        return seen & (ones &* 0x80) == 0
+        guard let start = text.baseAddress else { return true }
+        return PredicateFolding.isASCII(text) && memchr(start, 0x0D, text.count) == nil
     }
 
     /// Whether the text consists of such characters: the common ones of Latin, Greek, Cyrillic and East Asian scripts,

@@ -13,36 +13,22 @@ struct PredicateChecker {
         var suggestions: [String] = []
     }
 
-    /// The kind at the end of a path; unknown when it is not known before evaluation.
-    let kindOfPath: (PredicateKeyPath) -> PredicateKind
     /// Whether a comparison of a date with text is found as well, which may not be the text of a date.
     var doubtsDates = false
-
-    init(kindOfField: @escaping (String) -> PredicateKind) {
-        kindOfPath = { $0.rest.isEmpty ? kindOfField($0.field) : .unknown }
-    }
-
-    init(doubtsDates: Bool = false, kindOfPath: @escaping (PredicateKeyPath) -> PredicateKind) {
-        (self.doubtsDates, self.kindOfPath) = (doubtsDates, kindOfPath)
-    }
+    /// The kind at the end of a path; unknown when it is not known before evaluation.
+    let kindOfPath: (PredicateKeyPath) -> PredicateKind
 
     /// The first such comparison of a tree, and its problem.
     func firstProblem(in node: PredicateNode) -> (comparison: PredicateComparison, problem: Problem)? {
-        switch node {
-        case .constant:
-            return nil
-        case .comparison(let comparison):
-            let problem =
-                problem(of: comparison.left) ?? problem(of: comparison.right) ?? problem(in: comparison)
-            return problem.map { (comparison, $0) }
-        case .not(let inner):
-            return firstProblem(in: inner)
-        case .and(let parts), .or(let parts):
-            for part in parts {
-                if let found = firstProblem(in: part) { return found }
-            }
-            return nil
+        for comparison in node.comparisons {
+            if let problem = firstProblem(of: comparison) { return (comparison, problem) }
         }
+        return nil
+    }
+
+    /// The first problem of a comparison: of a side, or of the two together.
+    func firstProblem(of comparison: PredicateComparison) -> Problem? {
+        problem(of: comparison.left) ?? problem(of: comparison.right) ?? problem(in: comparison)
     }
 
     // MARK: Computations
@@ -229,7 +215,7 @@ struct PredicateChecker {
         if open.contains(left) || open.contains(right) || left == right { return nil }
         for (kind, other, isRight) in [(left, second, true), (right, first, false)] where kind == .date {
             guard case .constant(.string(let text)) = other else { continue }
-            if ISO8601.parse(text) != nil { return nil }
+            if ISO8601.nearest(text) != nil { return nil }
             return mismatch("a date is compared with ISO 8601 text, and this is none: \(other)", isRight: isRight)
         }
         if Set([left, right]) == [.date, .string], !doubtsDates { return nil }

@@ -337,26 +337,8 @@ enum PredicateKeyword: String, CaseIterable {
         .and, .or, .between, .in, .contains, .beginsWith, .endsWith, .like, .matches,
     ]
 
-    /// The comparison of the keyword.
-    var comparison: PredicateOperator? {
-        switch self {
-        case .between: .between
-        case .in: .in
-        case .contains: .contains
-        case .beginsWith: .beginsWith
-        case .endsWith: .endsWith
-        case .like: .like
-        case .matches: .matches
-        default: nil
-        }
-    }
+    /// The comparison of the keyword, which is written as its operator.
+    var comparison: PredicateOperator? { PredicateOperator(rawValue: rawValue) }
 
-    var modifier: PredicateComparison.Modifier? {
-        switch self {
-        case .any, .some: .any
-        case .all: .all
-        case .none: PredicateComparison.Modifier.none
-        default: nil
-        }
-    }
+    var modifier: PredicateComparison.Modifier? { self == .some ? .any : .init(rawValue: rawValue) }
 }

@@ -94,24 +94,17 @@ extension PredicateParser {
         return .index(index)
     }
 
-    private static func element(_ index: PredicateSubscript, of base: FormatExpression)
-        -> FormatExpression
-    {
-        guard case .constant(let value) = base else { return .element(base, index) }
-        switch index {
-        case .first, .last, .size:
-            return .constant(PredicateEvaluator.element(of: value, index, position: nil) ?? .null)
-        case .index(.constant(let position)):
-            return .constant(PredicateEvaluator.element(of: value, index, position: position) ?? .null)
-        case .index:
+    private static func element(_ index: PredicateSubscript, of base: FormatExpression) -> FormatExpression {
+        guard case .constant(let value) = base, let position = constants(index.position.map { [$0] } ?? []) else {
             return .element(base, index)
         }
+        return .constant(PredicateEvaluator.element(of: value, index, position: position.first) ?? .null)
     }
 
     private mutating func primary() throws(FormatPredicateError) -> Parsed {
         let start = token.start
         func constant(_ value: PropertyListValue) -> Parsed {
-            Parsed(content: .expression(.constant(value)), start: start, height: 1)
+            Parsed(content: .expression(.constant(value)), start: start)
         }
         switch token.kind {
         case .string(let text):
@@ -123,7 +116,7 @@ extension PredicateParser {
         case .variable(let name):
             if elementNames.contains(name) {
                 advance()
-                return Parsed(content: .expression(.local(name)), start: start, height: 1)
+                return Parsed(content: .expression(.local(name)), start: start)
             }
             guard let value = variables[name] else {
                 let names = NearestNames.nearest(to: name, among: variables.keys.sorted()).map { "$" + $0 }
@@ -137,7 +130,7 @@ extension PredicateParser {
             if !escaped, let keyword = PredicateKeyword(word) { return try literal(keyword) }
             advance()
             recordField(word, at: start)
-            return Parsed(content: .expression(.keyPath(PredicateKeyPath(word))), start: start, height: 1)
+            return Parsed(content: .expression(.keyPath(PredicateKeyPath(word))), start: start)
         case .sign("("):
             advance()
             let inner = try parse(.or)
@@ -178,7 +171,7 @@ extension PredicateParser {
         if keyword == .self, token.isSign("."), case .word(let name, _) = following.kind {
             recordField(name, at: following.start)
         }
-        return Parsed(content: content, start: start, height: 1)
+        return Parsed(content: content, start: start)
     }
 
     /// Parses `@sum.items.price`, which is `items.@sum.price`.
@@ -187,12 +180,12 @@ extension PredicateParser {
         let name = try key()
         guard token.isSign("."), case .word(let field, _) = following.kind else {
             let path = PredicateKeyPath(PredicateKeyPath.selfKey, [name])
-            return Parsed(content: .expression(.keyPath(path)), start: start, height: 1)
+            return Parsed(content: .expression(.keyPath(path)), start: start)
         }
         recordField(field, at: following.start)
         advance()
         advance()
-        return Parsed(content: .expression(.keyPath(PredicateKeyPath(field, [name]))), start: start, height: 1)
+        return Parsed(content: .expression(.keyPath(PredicateKeyPath(field, [name]))), start: start)
     }
 
     /// Parses expressions separated by commas up to a closing sign. Returns them and their greatest height.
@@ -216,15 +209,16 @@ extension PredicateParser {
         let start = token.start
         advance()
         let (elements, height) = try list(until: "}", from: start)
-        var values: [PropertyListValue] = []
-        for element in elements {
-            guard case .constant(let value) = element else {
-                let height = try checked(height + 1, at: start)
-                return Parsed(content: .expression(.aggregate(elements)), start: start, height: height)
-            }
-            values.append(value)
+        guard let values = Self.constants(elements) else {
+            return try parsed(.aggregate(elements), at: start, height: height + 1)
         }
-        return Parsed(content: .expression(.constant(.array(values))), start: start, height: 1)
+        return Parsed(content: .expression(.constant(.array(values))), start: start)
+    }
+
+    /// The values of expressions that are all constants; nil of others.
+    private static func constants(_ expressions: [FormatExpression]) -> [PropertyListValue]? {
+        let values = expressions.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+        return values.count == expressions.count ? values : nil
     }
 
     private mutating func call(_ name: String) throws(FormatPredicateError) -> Parsed {
@@ -300,22 +294,20 @@ extension PredicateParser {
         if colons == 0, rest.isEmpty,
             let index = ["firstObject": PredicateSubscript.first, "lastObject": .last][selector]
         {
-            let element = Self.element(index, of: receiver)
-            return Parsed(content: .expression(element), start: start, height: try checked(height, at: start))
+            return try parsed(Self.element(index, of: receiver), at: start, height: height)
         }
         if colons == 0, rest.isEmpty {
             let key = selector == "count" ? "@count" : selector
             guard key == "@count" || PredicateProperty(exactly: key) != nil else {
                 throw unknownSelector(selector, at: start)
             }
-            let property = try property(key, of: receiver, at: start)
-            return Parsed(content: .expression(property), start: start, height: try checked(height, at: start))
+            return try parsed(property(key, of: receiver, at: start), at: start, height: height)
         }
         if let method = PredicateMethod(exactly: selector) {
             guard rest.count == colons else {
                 throw error("\(selector) takes \(colons) argument\(colons == 1 ? "" : "s")", at: start)
             }
-            for (argument, kind) in zip([receiver] + rest, method.kinds) {
+            for (argument, kind) in zip([receiver] + rest, method.signature.kinds) {
                 let found = PredicateKind(of: argument)
                 guard [kind, .unknown, .absent].contains(found) || kind == .unknown else {
                     throw error(.typeMismatch, "\(selector) takes \(kind.named), and this is \(found.named)", at: start)
@@ -349,9 +341,8 @@ extension PredicateParser {
         guard values.count == 2 else {
             throw error("TERNARY takes a condition and two values", at: start)
         }
-        return Parsed(
-            content: .expression(.conditional(condition, values[0], values[1])), start: start,
-            height: try checked(max(judged.height, height) + 1, at: start))
+        return try parsed(
+            .conditional(condition, values[0], values[1]), at: start, height: max(judged.height, height) + 1)
     }
 
     /// Parses `SUBQUERY(collection, $element, condition)`.
@@ -376,9 +367,8 @@ extension PredicateParser {
         guard [.collection, .unknown, .absent].contains(kind) else {
             throw error(.typeMismatch, "SUBQUERY takes a collection, and this is \(kind.named)", at: source.start)
         }
-        return Parsed(
-            content: .expression(.subquery(collection, element: name, condition)), start: start,
-            height: try checked(max(source.height, judged.height) + 1, at: start))
+        return try parsed(
+            .subquery(collection, element: name, condition), at: start, height: max(source.height, judged.height) + 1)
     }
 
     /// A call, or its value when all arguments are constants.
@@ -391,18 +381,10 @@ extension PredicateParser {
                 throw error("the second argument of CAST is one of \(types)", at: start)
             }
         }
-        guard function.isPure else {
-            let call = FormatExpression.function(function, arguments)
-            return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
+        guard function.isPure, let constants = Self.constants(arguments) else {
+            return try parsed(.function(function, arguments), at: start, height: height)
         }
-        var values: [PropertyListValue?] = []
-        for argument in arguments {
-            guard case .constant(let value) = argument else {
-                let call = FormatExpression.function(function, arguments)
-                return Parsed(content: .expression(call), start: start, height: try checked(height, at: start))
-            }
-            values.append(value == .null ? nil : value)
-        }
+        let values = constants.map { $0 == .null ? nil : $0 }
         for (index, value) in values.enumerated() {
             guard let value, !function.takes(PredicateKind(of: value), at: index) else { continue }
             throw error(
@@ -414,6 +396,6 @@ extension PredicateParser {
                 .typeMismatch, "\(FormatExpression.constant(argument)) can't be cast to \(arguments[1])",
                 at: start)
         }
-        return Parsed(content: .expression(.constant(value ?? .null)), start: start, height: 1)
+        return Parsed(content: .expression(.constant(value ?? .null)), start: start)
     }
 }

@@ -18,7 +18,7 @@ struct PredicateParser {
 
         var content: Content
         var start: Int
-        var height: Int
+        var height = 1
     }
 
     let source: String
@@ -101,6 +101,13 @@ struct PredicateParser {
         return height
     }
 
+    /// An expression of a height that may be too great.
+    func parsed(
+        _ expression: FormatExpression, at start: Int, height: Int
+    ) throws(FormatPredicateError) -> Parsed {
+        Parsed(content: .expression(expression), start: start, height: try checked(height, at: start))
+    }
+
     // MARK: Operators
 
     mutating func parse(_ minimum: Level) throws(FormatPredicateError) -> Parsed {
@@ -152,21 +159,20 @@ struct PredicateParser {
             let operand = try parse(.power)
             let inner = try expression(operand)
             guard negates else { return operand }
-            let height = try checked(operand.height + 1, at: start)
-            return Parsed(content: .expression(try negated(inner, at: start)), start: start, height: height)
+            return try parsed(negated(inner, at: start), at: start, height: operand.height + 1)
         }
         if token.isSign("~") {
             advance()
             let operand = try parse(.power)
-            let value = try call(.onesComplement, [expression(operand)], height: operand.height + 1, at: start)
-            return value
+            return try call(.onesComplement, [expression(operand)], height: operand.height + 1, at: start)
         }
         return try postfix()
     }
 
     private var arithmeticOperator: (PredicateArithmetic, Level)? {
-        guard case .sign(let sign) = token.kind else { return nil }
-        guard let operation = PredicateArithmetic(rawValue: sign), let level = Level(of: operation) else { return nil }
+        guard case .sign(let sign) = token.kind, let operation = PredicateArithmetic(rawValue: sign),
+            let level = Level(of: operation)
+        else { return nil }
         return (operation, level)
     }
 
@@ -176,12 +182,8 @@ struct PredicateParser {
         let place = token.start
         let first = try expression(left)
         advance()
-        let right: Parsed
-        switch level {
         // The exponent may have a sign and powers of its own: 2 ** -3 ** 2.
-        case .power: right = try parse(.power)
-        default: right = try parse(Level(rawValue: level.rawValue + 1) ?? .negation)
-        }
+        let right = try parse(level == .power ? level : Level(rawValue: level.rawValue + 1) ?? .negation)
         let second = try expression(right)
         let height = try checked(max(left.height, right.height) + 1, at: place)
         return try computed(first, operation, second, height: height, at: [left.start, right.start])
@@ -207,11 +209,9 @@ struct PredicateParser {
         }
         let start = places.first ?? 0
         if case .constant(let a) = first, case .constant(let b) = second {
-            return Parsed(content: .expression(.constant(operation.apply(a, b) ?? .null)), start: start, height: 1)
+            return Parsed(content: .expression(.constant(operation.apply(a, b) ?? .null)), start: start)
         }
-        return Parsed(
-            content: .expression(.arithmetic(first, operation, second)), start: start,
-            height: try checked(height, at: start))
+        return try parsed(.arithmetic(first, operation, second), at: start, height: height)
     }
 
     private func negated(
@@ -219,26 +219,21 @@ struct PredicateParser {
     ) throws(FormatPredicateError) -> FormatExpression {
         guard case .constant(let value) = operand else { return .negated(operand) }
         if value == .null { return operand }
-        guard let number = PredicateNumber(value) else {
+        guard PredicateNumber(value) != nil else {
             throw error(.typeMismatch, "- takes a number, and this is \(PredicateKind(of: operand).named)", at: offset)
         }
-        if case .real(let real) = number { return .constant(.real(-real)) }
-        return .constant(PredicateArithmetic.subtract.apply(.integer(0), number)?.value ?? .null)
+        return .constant(PredicateArithmetic.negated(value) ?? .null)
     }
 
     private var comparisonOperator: PredicateOperator? {
-        if case .sign(let sign) = token.kind {
-            switch sign {
-            case "=", "==": return .equal
-            case "!=", "<>": return .notEqual
-            case "<": return .lessThan
-            case "<=", "=<": return .lessThanOrEqual
-            case ">": return .greaterThan
-            case ">=", "=>": return .greaterThanOrEqual
-            default: return nil
-            }
+        guard case .sign(let sign) = token.kind else { return token.keyword?.comparison }
+        return switch sign {
+        case "=": .equal
+        case "<>": .notEqual
+        case "=<": .lessThanOrEqual
+        case "=>": .greaterThanOrEqual
+        default: PredicateOperator(rawValue: sign)
         }
-        return token.keyword?.comparison
     }
 
     private mutating func comparison(
@@ -357,7 +352,7 @@ struct PredicateParser {
 
     private func check(_ comparison: PredicateComparison, at left: Int, right: Int? = nil) throws(FormatPredicateError)
     {
-        let checker = PredicateChecker(kindOfField: { _ in .unknown })
+        let checker = PredicateChecker(kindOfPath: { _ in .unknown })
         if let problem = checker.problem(in: comparison) {
             throw error(problem.code, problem.message, at: problem.isRight ? right ?? left : left)
         }

@@ -23,19 +23,21 @@ struct PredicatePrinter {
         }
     }
 
-    private(set) var text = ""
+    private var text = ""
     /// The bytes after which the rest is left out: a value of a variable may have megabytes.
     private let limit: Int
 
-    init(limit: Int = .max) { self.limit = limit }
+    private init(limit: Int) { self.limit = limit }
+
+    /// What is printed, with a sign where the rest is left out.
+    static func text(limit: Int = .max, _ print: (inout Self) -> Void) -> String {
+        var printer = PredicatePrinter(limit: limit)
+        print(&printer)
+        guard printer.isFull else { return printer.text }
+        return String(decoding: printer.text.utf8.prefix(limit), as: UTF8.self) + "…"
+    }
 
     private var isFull: Bool { text.utf8.count > limit }
-
-    /// The text, with a sign where the rest is left out.
-    var result: String {
-        guard isFull else { return text }
-        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
-    }
 
     /// Prints in parentheses if `needed`.
     private mutating func parenthesise(_ needed: Bool, _ body: (inout Self) -> Void) {
@@ -67,10 +69,7 @@ struct PredicatePrinter {
     private mutating func list(
         _ parts: [PredicateNode], _ separator: String, _ own: Level, within level: Level, empty: Bool
     ) {
-        guard let first = parts.first else {
-            print(.constant(empty), within: level)
-            return
-        }
+        guard let first = parts.first else { return print(.constant(empty), within: level) }
         if parts.count == 1 { return print(first, within: level) }
         parenthesise(level >= own) { printer in
             for (index, part) in parts.enumerated() where !printer.isFull {
@@ -100,10 +99,7 @@ struct PredicatePrinter {
         case .property(let base, let keys):
             print(base, within: .postfix)
             printKeys(keys)
-        case .aggregate(let elements):
-            text += "{"
-            commas(elements)
-            text += "}"
+        case .aggregate(let elements): commas(elements, open: "{", close: "}")
         case .negated(let operand):
             parenthesise(level >= .negation) {
                 $0.text += "-"
@@ -122,15 +118,11 @@ struct PredicatePrinter {
             }
             text += "]"
         case .function(let function, let arguments):
-            text += function.rawValue + "("
-            commas(arguments)
-            text += ")"
+            commas(arguments, open: function.rawValue + "(", close: ")")
         case .conditional(let condition, let first, let second):
             text += "TERNARY("
             print(condition, within: .none)
-            text += ", "
-            commas([first, second])
-            text += ")"
+            commas([first, second], open: ", ", close: ")")
         case .subquery(let collection, let name, let condition):
             text += "SUBQUERY("
             print(collection, within: .none)
@@ -147,10 +139,7 @@ struct PredicatePrinter {
         within level: Level
     ) {
         guard let own = Level(of: operation) else {
-            text += operation.rawValue + "("
-            commas([left, right])
-            text += ")"
-            return
+            return commas([left, right], open: operation.rawValue + "(", close: ")")
         }
         parenthesise(level >= own) {
             // Chains are left associative, chains of powers right associative.
@@ -160,11 +149,13 @@ struct PredicatePrinter {
         }
     }
 
-    private mutating func commas(_ expressions: [FormatExpression]) {
+    private mutating func commas(_ expressions: [FormatExpression], open: String, close: String) {
+        text += open
         for (index, expression) in expressions.enumerated() where !isFull {
             if index > 0 { text += ", " }
             print(expression, within: .none)
         }
+        text += close
     }
 
     private mutating func printKeys(_ keys: [String]) {
@@ -195,8 +186,7 @@ struct PredicatePrinter {
             }
             text += ", \"NSDate\")"
         case .data(let bytes):
-            let digits = bytes.prefix(limit).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            text += "CAST(\"\(digits.joined())\", \"NSData\")"
+            text += "CAST(\"\(PredicateText.hexadecimal(bytes.prefix(limit)))\", \"NSData\")"
         case .array(let elements), .set(let elements):
             commas(elements.prefix(limit).map { .constant($0) }, open: "{", close: "}")
         case .dictionary(let fields):
@@ -214,12 +204,6 @@ struct PredicatePrinter {
             }
             text += "}"
         }
-    }
-
-    private mutating func commas(_ expressions: [FormatExpression], open: String, close: String) {
-        text += open
-        commas(expressions)
-        text += close
     }
 
     private mutating func print(_ number: Double) {

@@ -27,18 +27,10 @@ public import PropertyList
     case local(String)
 
     /// Canonical format text; see `FormatPredicate.format`.
-    @usableFromInline package var description: String {
-        var printer = PredicatePrinter()
-        printer.print(self, within: .none)
-        return printer.text
-    }
+    @usableFromInline package var description: String { PredicatePrinter.text { $0.print(self, within: .none) } }
 
     /// The same for a message: the beginning of a long text.
-    package var excerpt: String {
-        var printer = PredicatePrinter(limit: 200)
-        printer.print(self, within: .none)
-        return printer.result
-    }
+    package var excerpt: String { PredicatePrinter.text(limit: 200) { $0.print(self, within: .none) } }
 }
 
 /// The index in brackets after a collection: `[0]`, `["key"]`, `[FIRST]`, `[LAST]`, `[SIZE]`.
@@ -51,6 +43,9 @@ public import PropertyList
     case last
     /// The number of elements of an array or a dictionary.
     case size
+
+    /// The expression of the position or key.
+    @usableFromInline var position: FormatExpression? { if case .index(let position) = self { position } else { nil } }
 }
 
 extension FormatExpression {
@@ -161,11 +156,12 @@ extension FormatExpression {
         case .add: result = first + second
         case .subtract: result = first - second
         case .multiply: result = first * second
-        case .divide: result = first / second
+        case .divide: result = second == 0 ? .nan : first / second
         case .power: result = pow(first, second)
         case .modulus, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight: return nil
         }
-        return result.isFinite ? .real(result) : nil
+        // Beyond the largest real is infinity, as in Foundation.
+        return result.isNaN ? nil : .real(result)
     }
 
     /// The exact result; nil when it exceeds 128 bits or is not an integer.

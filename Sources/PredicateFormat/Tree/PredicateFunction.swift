@@ -162,7 +162,7 @@ import TimeZones
         case ("NSDate", .date), ("NSString", .string), ("NSData", .data):
             return value
         case ("NSDate", .string(let text)):
-            return ISO8601.parse(text).map { .date($0) }
+            return ISO8601.nearest(text).map { .date($0) }
         case ("NSDate", _):
             guard let seconds = PredicateNumber(value)?.asDouble, seconds.isFinite else { return nil }
             return .date(PropertyListDate(secondsSinceReferenceDate: seconds))
@@ -214,32 +214,19 @@ enum PredicateMethod: String, CaseIterable {
     case dateByAdding = "dateByAddingTimeInterval:"
     case timeIntervalSince = "timeIntervalSinceDate:"
 
-    /// The kinds of the receiver and of the arguments.
-    var kinds: [PredicateKind] {
+    /// The kinds of the receiver and the arguments, and that of the result.
+    var signature: (kinds: [PredicateKind], result: PredicateKind) {
         switch self {
-        case .hasPrefix, .hasSuffix, .containsString, .appendingString, .appendingPathComponent,
-            .appendingPathExtension, .componentsSeparated:
-            [.string, .string]
-        case .substringFromIndex, .substringToIndex: [.string, .number]
-        case .replacing: [.string, .string, .string]
-        case .componentsJoined: [.collection, .string]
-        case .objectAtIndex: [.collection, .number]
-        case .containsObject: [.collection, .unknown]
-        case .dateByAdding: [.date, .number]
-        case .timeIntervalSince: [.date, .date]
-        }
-    }
-
-    /// The kind of the result.
-    var result: PredicateKind {
-        switch self {
-        case .hasPrefix, .hasSuffix, .containsString, .containsObject, .timeIntervalSince: .number
-        case .appendingString, .appendingPathComponent, .appendingPathExtension, .substringFromIndex,
-            .substringToIndex, .replacing, .componentsJoined:
-            .string
-        case .componentsSeparated: .collection
-        case .objectAtIndex: .unknown
-        case .dateByAdding: .date
+        case .hasPrefix, .hasSuffix, .containsString: ([.string, .string], .number)
+        case .appendingString, .appendingPathComponent, .appendingPathExtension: ([.string, .string], .string)
+        case .componentsSeparated: ([.string, .string], .collection)
+        case .substringFromIndex, .substringToIndex: ([.string, .number], .string)
+        case .replacing: ([.string, .string, .string], .string)
+        case .componentsJoined: ([.collection, .string], .string)
+        case .objectAtIndex: ([.collection, .number], .unknown)
+        case .containsObject: ([.collection, .unknown], .number)
+        case .dateByAdding: ([.date, .number], .date)
+        case .timeIntervalSince: ([.date, .date], .number)
         }
     }
 
@@ -252,9 +239,10 @@ enum PredicateMethod: String, CaseIterable {
             let units = Array(text.utf16)
             guard let place = PredicateNumber(argument)?.whole.flatMap({ Int(exactly: $0) }), 0...units.count ~= place
             else { return nil }
+            // Nil when the units begin or end within a character.
             switch self {
-            case .substringFromIndex: return String(utf16: units[place...]).map { .string($0) }
-            case .substringToIndex: return String(utf16: units[..<place]).map { .string($0) }
+            case .substringFromIndex: return String(validating: units[place...], as: UTF16.self).map { .string($0) }
+            case .substringToIndex: return String(validating: units[..<place], as: UTF16.self).map { .string($0) }
             default: return nil
             }
         case (.date(let date), _):
@@ -305,25 +293,13 @@ enum PredicateMethod: String, CaseIterable {
     private static func pieces(_ text: [UInt8], _ separator: [UInt8]) -> [String] {
         var pieces: [String] = []
         var start = 0
-        var place = 0
-        while !separator.isEmpty, place + separator.count <= text.count {
-            if Interruption.isDueAtStep { break }
-            if text[place..<place + separator.count].elementsEqual(separator) {
-                pieces.append(String(decoding: text[start..<place], as: UTF8.self))
-                place += separator.count
-                start = place
-            } else {
-                place += 1
-            }
+        let search = ByteSearch(separator, foldsCase: false)
+        while !separator.isEmpty, !Interruption.isDueAtStep,
+            let place = text.withUnsafeBufferPointer({ search.firstOffset(in: $0, from: start) })
+        {
+            pieces.append(String(decoding: text[start..<place], as: UTF8.self))
+            start = place + separator.count
         }
         return pieces + [String(decoding: text[start...], as: UTF8.self)]
-    }
-}
-
-extension String {
-    /// Nil when the units begin or end within a character.
-    fileprivate init?(utf16 units: ArraySlice<UInt16>) {
-        guard let text = String(validating: units, as: UTF16.self) else { return nil }
-        self = text
     }
 }

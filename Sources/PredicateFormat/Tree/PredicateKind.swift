@@ -30,11 +30,9 @@ package enum PredicateKind: Sendable, Hashable, CaseIterable {
         }
     }
 
-    package init(of expression: FormatExpression) {
-        self.init(of: expression, kindOfPath: { _ in .unknown })
-    }
-
-    package init(of expression: FormatExpression, kindOfPath: (PredicateKeyPath) -> PredicateKind) {
+    package init(
+        of expression: FormatExpression, kindOfPath: (PredicateKeyPath) -> PredicateKind = { _ in .unknown }
+    ) {
         switch expression {
         case .constant(let value): self.init(of: value)
         case .keyPath(let path) where path.rest.isEmpty: self = path.isSelf ? .unknown : kindOfPath(path)
@@ -81,7 +79,7 @@ package enum PredicateKind: Sendable, Hashable, CaseIterable {
             return .number
         case .method:
             guard arguments.count > 1, case .constant(.string(let selector)) = arguments[1] else { return .unknown }
-            return PredicateMethod(exactly: selector)?.result ?? .unknown
+            return PredicateMethod(exactly: selector)?.signature.result ?? .unknown
         case .now, .inZone: return .date
         case .mode: return .collection
         case .lowercase, .uppercase: return .string
@@ -120,30 +118,12 @@ package enum PredicateKind: Sendable, Hashable, CaseIterable {
 
 /// A condition on one field that every matching object satisfies. An index can narrow a search by it.
 package struct PredicateConstraint: Sendable, Hashable {
-    /// A relation between the field's value and constants other than nil.
-    package enum Relation: Sendable, Hashable {
-        /// The value equals this one.
-        case equal(PropertyListValue)
-        /// It is before this one.
-        case lessThan(PropertyListValue)
-        /// It is before this one or equals it.
-        case lessThanOrEqual(PropertyListValue)
-        /// It is after this one.
-        case greaterThan(PropertyListValue)
-        /// It is after this one or equals it.
-        case greaterThanOrEqual(PropertyListValue)
-        /// From the first to the second, both included.
-        case between(PropertyListValue, PropertyListValue)
-        /// It equals one of these.
-        case among([PropertyListValue])
-        /// Text that begins with these bytes.
-        case beginsWith(String)
-    }
-
     /// The field's name.
     package let field: String
-    /// The relation of its value to constants.
-    package let relation: Relation
+    /// The relation of its value to the constant: an order, `==`, `BETWEEN`, `IN` or `BEGINSWITH`.
+    package let operation: PredicateOperator
+    /// The constant: an array of two bounds for `BETWEEN`, an array for `IN`, text for `BEGINSWITH`; nowhere nil.
+    package let constant: PropertyListValue
 
     /// Whether the constraint is equivalent to its part of the predicate, so that rows from an index need no test of
     /// that part.
@@ -151,18 +131,7 @@ package struct PredicateConstraint: Sendable, Hashable {
 
     /// The equivalent tree.
     package var node: PredicateNode {
-        let sides: (PredicateOperator, PropertyListValue) =
-            switch relation {
-            case .equal(let value): (.equal, value)
-            case .lessThan(let value): (.lessThan, value)
-            case .lessThanOrEqual(let value): (.lessThanOrEqual, value)
-            case .greaterThan(let value): (.greaterThan, value)
-            case .greaterThanOrEqual(let value): (.greaterThanOrEqual, value)
-            case .between(let lower, let upper): (.between, .array([lower, upper]))
-            case .among(let values): (.in, .array(values))
-            case .beginsWith(let text): (.beginsWith, .string(text))
-            }
-        return .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), sides.0, .constant(sides.1)))
+        .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), operation, .constant(constant)))
     }
 
     /// The constraints among the parts of a conjunction.
@@ -185,30 +154,24 @@ package struct PredicateConstraint: Sendable, Hashable {
         guard case .keyPath(let path) = sides.0, path.rest.isEmpty, !path.isSelf, case .constant(let value) = sides.2,
             value != .null
         else { return nil }
-        func made(_ relation: Relation, isExact: Bool = true) -> PredicateConstraint {
-            PredicateConstraint(field: path.field, relation: relation, isExact: isExact)
+        func made(
+            _ operation: PredicateOperator, _ constant: PropertyListValue, isExact: Bool = true
+        ) -> PredicateConstraint {
+            PredicateConstraint(field: path.field, operation: operation, constant: constant, isExact: isExact)
         }
-        switch sides.1 {
-        case .equal: return made(.equal(value))
-        case .lessThan: return made(.lessThan(value))
-        case .lessThanOrEqual: return made(.lessThanOrEqual(value))
-        case .greaterThan: return made(.greaterThan(value))
-        case .greaterThanOrEqual: return made(.greaterThanOrEqual(value))
-        case .between:
-            guard case .array(let bounds) = value, bounds.count == 2, !bounds.contains(.null) else { return nil }
-            return made(.between(bounds[0], bounds[1]))
-        case .in:
+        switch (sides.1, value) {
+        case (.equal, _), (.lessThan, _), (.lessThanOrEqual, _), (.greaterThan, _), (.greaterThanOrEqual, _),
+            (.beginsWith, .string):
+            return made(sides.1, value)
+        case (.between, .array(let bounds)):
+            return bounds.count == 2 && !bounds.contains(.null) ? made(.between, value) : nil
+        case (.in, _):
             guard let elements = value.predicateElements, !elements.contains(.null) else { return nil }
-            return made(.among(elements))
-        case .beginsWith:
-            guard case .string(let text) = value else { return nil }
-            return made(.beginsWith(text))
-        case .like:
-            guard case .string(let text) = value else { return nil }
-            let wildcard = PredicateWildcard(text, [])
-            return wildcard.prefix.isEmpty ? nil : made(.beginsWith(wildcard.prefix), isExact: false)
-        case .notEqual, .contains, .endsWith, .matches:
-            return nil
+            return made(.in, .array(elements))
+        case (.like, .string(let text)):
+            let prefix = PredicateWildcard(text, []).prefix
+            return prefix.isEmpty ? nil : made(.beginsWith, .string(prefix), isExact: false)
+        default: return nil
         }
     }
 }

@@ -12,17 +12,19 @@
     case or([PredicateNode])
 
     /// Canonical format text; see `FormatPredicate.format`.
-    @usableFromInline package var description: String {
-        var printer = PredicatePrinter()
-        printer.print(self, within: .none)
-        return printer.text
-    }
+    @usableFromInline package var description: String { PredicatePrinter.text { $0.print(self, within: .none) } }
 
     /// The same for a message: the beginning of a long text.
-    package var excerpt: String {
-        var printer = PredicatePrinter(limit: 200)
-        printer.print(self, within: .none)
-        return printer.result
+    package var excerpt: String { PredicatePrinter.text(limit: 200) { $0.print(self, within: .none) } }
+
+    /// The comparisons of the tree, from left to right.
+    var comparisons: [PredicateComparison] {
+        switch self {
+        case .constant: []
+        case .comparison(let comparison): [comparison]
+        case .not(let inner): inner.comparisons
+        case .and(let parts), .or(let parts): parts.flatMap(\.comparisons)
+        }
     }
 }
 

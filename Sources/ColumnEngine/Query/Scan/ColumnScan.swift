@@ -40,7 +40,7 @@ package final class ColumnScan {
         if rows == nil { store.recordWholeRead() }
         (self.store, startVersion) = (store, store.version)
         if !order.isEmpty {
-            let sort = ScanSort(store, rows, conditions, order, reserve: reserve)
+            let sort = ScanSort(store: store, given: rows, conditions: conditions, order: order, reserve: reserve)
             let first = try sort.rows(firstRows)
             list = first
             self.conditions = []
@@ -102,21 +102,7 @@ package final class ColumnScan {
             }
             if place == end { return 0 }
             if Interruption.isDue { throw WorkStopped() }
-            var count = 0
-            if let list {
-                list.withUnsafeBufferPointer { list in
-                    while count < rows.count, place < end {
-                        rows[count] = list[place]
-                        count += list[place] != ItemOrder.hole ? 1 : 0
-                        place += 1
-                    }
-                }
-            } else {
-                count = min(rows.count, end - place)
-                let first = UInt32(truncatingIfNeeded: place)
-                for index in 0..<count { rows[index] = first &+ UInt32(truncatingIfNeeded: index) }
-                place += count
-            }
+            let count = rows.fill(from: list, &place, end)
             var found = SelectionVector(rebasing: rows[..<count])
             if isChanged { found = found.first(found.keep { store.table.state($0) == .live }) }
             if !conditions.isEmpty {
@@ -147,26 +133,16 @@ extension ColumnStore {
 
 /// The rows of a scan by the values of fields: in the order of an index where one has it, and sorted otherwise.
 struct ScanSort {
-    private let store: ColumnStore
-    private let given: [UInt32]?
-    private let conditions: [ScanCondition]
-    private let order: [(field: ItemField, isDescending: Bool)]
-    /// Called with the bytes that a sort needs, before it takes them.
-    private let reserve: (Int) throws -> Void
-
-    /// - Parameters:
-    ///   - store: its rows are sorted.
-    ///   - rows: the rows to examine; nil for all.
-    ///   - conditions: what the rows have to satisfy.
-    ///   - order: the fields, each of one kind alone.
-    ///   - reserve: is called with the bytes that a sort needs, before it takes them; an error ends the scan.
-    init(
-        _ store: ColumnStore, _ rows: [UInt32]?, _ conditions: [ScanCondition],
-        _ order: [(field: ItemField, isDescending: Bool)], reserve: @escaping (Int) throws -> Void
-    ) {
-        (self.store, given, self.conditions, self.order) = (store, rows, conditions, order)
-        self.reserve = reserve
-    }
+    /// The store whose rows are sorted.
+    let store: ColumnStore
+    /// The rows to examine; nil for all.
+    let given: [UInt32]?
+    /// What the rows have to satisfy.
+    let conditions: [ScanCondition]
+    /// The fields, each of one kind alone.
+    let order: [(field: ItemField, isDescending: Bool)]
+    /// Called with the bytes that a sort needs, before it takes them; an error ends the scan.
+    let reserve: (Int) throws -> Void
 
     /// The first rows of the order; all without a limit.
     ///
@@ -190,7 +166,10 @@ struct ScanSort {
         }
         func having(_ limit: Int) throws -> [UInt32] {
             if limit == 0 { return [] }
-            if let index { return index.index.rows(sorted: index.ranks, descending: isDescending, limit: limit) }
+            if let index {
+                var walk = IndexWalk(index.index, isDescending: isDescending, wanted: limit)
+                return Array((walk.rows(index.ranks) ?? []).prefix(limit))
+            }
             return try sorted(present, limit == .max ? nil : limit)
         }
         let first = isDescending ? try having(limit) : try lacking(limit)
@@ -228,15 +207,13 @@ extension ColumnStore {
     /// case.
     package func isPlainOrder(_ field: ItemField, alsoDates: Bool) -> Bool {
         let kinds = cellKinds(field)
-        func areOnly(_ allowed: Cell.Kind...) -> Bool {
-            allowed.reduce(kinds) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
-        }
-        return areOnly(.shortText, .longText) || areOnly(.integer) || areOnly(.no, .yes) || alsoDates && areOnly(.date)
+        return kinds.isOnly(.shortText, .longText) || kinds.isOnly(.integer) || kinds.isOnly(.no, .yes)
+            || alsoDates && kinds.isOnly(.date)
     }
 
     /// Whether all values of a field are numbers. Among them may be NaN, which is NULL in SQL: a scan by one such field
     /// has it where it has those without a value.
     package func isNumberOrder(_ field: ItemField) -> Bool {
-        [Cell.Kind.integer, .real, .single].reduce(cellKinds(field)) { $0 & ~(1 << UInt16($1.rawValue)) } == 0
+        cellKinds(field).isOnly(.integer, .real, .single)
     }
 }

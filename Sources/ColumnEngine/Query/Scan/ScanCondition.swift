@@ -1,3 +1,6 @@
+import PredicateFormat
+import PropertyList
+
 /// A condition of a scan: a comparison of a field with a value, as SQL compares. It may accept a row too many, where the
 /// reader compares in another way (a value in a box, or of another kind than the condition's), and never one too few.
 package struct ScanCondition {
@@ -8,7 +11,19 @@ package struct ScanCondition {
         case text([UInt8])
     }
 
-    package enum Comparison: Sendable, Hashable { case equal, less, atMost, greater, atLeast }
+    package enum Comparison: Sendable, Hashable {
+        case equal, less, atMost, greater, atLeast
+
+        var operation: PredicateOperator {
+            switch self {
+            case .equal: .equal
+            case .less: .lessThan
+            case .atMost: .lessThanOrEqual
+            case .greater: .greaterThan
+            case .atLeast: .greaterThanOrEqual
+            }
+        }
+    }
 
     package enum Test: Sendable, Hashable {
         case isAbsent, isPresent
@@ -34,25 +49,15 @@ extension ScanCondition.Test {
         switch self {
         case .nothing: return false
         case .isAbsent: return cell.pointee.isAbsent || Self.isNaN(cell.pointee)
-        case .isPresent: return !cell.pointee.isAbsent
+        case _ where cell.pointee.isAbsent: return false
+        case .isPresent: return true
         case .compare(let comparison, let constant):
-            if cell.pointee.isAbsent { return false }
-            guard let order = Self.order(cell, constant) else { return true }
-            switch comparison {
-            case .equal: return order == 0
-            case .less: return order < 0
-            case .atMost: return order <= 0
-            case .greater: return order > 0
-            case .atLeast: return order >= 0
-            }
+            return Self.order(cell, constant).map { comparison.operation.accepts($0) } ?? true
         case .among(let constants):
-            if cell.pointee.isAbsent { return false }
             return constants.contains { Self.order(cell, $0).map { $0 == 0 } ?? true }
         case .begins(let prefix, let foldsCase):
-            if cell.pointee.isAbsent { return false }
             return cell.pointee.isText ? Self.begins(Cell.text(at: cell), prefix, foldsCase) : true
         case .dates(let range):
-            if cell.pointee.isAbsent { return false }
             return cell.pointee.kind == .date ? Self.isWithin(cell.pointee.realValue, range) : true
         }
     }
@@ -185,65 +190,33 @@ struct ScanFilter {
     private static func range(
         _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
     ) -> ClosedRange<Int64>? {
-        let low: Int64
-        let high: Int64
-        switch constant {
-        case .integer(let number): (low, high) = (number, number)
-        case .real(let number):
-            if number.isNaN { return nil }
-            // The integers on both sides of the real.
-            guard let below = Int64(exactly: number.rounded(.down)), let above = Int64(exactly: number.rounded(.up))
-            else {
-                let isAll =
-                    number < 0 ? [.greater, .atLeast].contains(comparison) : [.less, .atMost].contains(comparison)
-                return isAll ? .min ... .max : nil
+        let test: PredicateIntegerTest? =
+            switch constant {
+            case .integer(let number): PredicateIntegerTest(comparison.operation, .integer(number))
+            case .real(let number): PredicateIntegerTest(comparison.operation, .real(number))
+            case .text: nil
             }
-            if below != above {
-                switch comparison {
-                case .equal: return nil
-                case .less, .atMost: return .min...below
-                case .greater, .atLeast: return above ... .max
-                }
-            }
-            (low, high) = (below, above)
-        case .text: return nil
-        }
-        switch comparison {
-        case .equal: return low...high
-        case .less: return low == .min ? nil : .min...(low - 1)
-        case .atMost: return .min...high
-        case .greater: return high == .max ? nil : (high + 1) ... .max
-        case .atLeast: return low ... .max
-        }
+        return if case .inside(let range) = test { range } else { nil }
     }
 
     /// The same for reals.
     private static func realRange(
         _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
     ) -> ClosedRange<Double>? {
-        let infinity = Double.infinity
-        let bound: Double
         switch constant {
+        case .integer(let number) where number.magnitude < 1 << 53:
+            return RealTest.range(comparison.operation, Double(number))
         // A real near it may be less or more than a large integer: it counts as both.
         case .integer(let number):
-            bound = Double(number)
-            if number.magnitude >= 1 << 53 {
+            let inclusive: PredicateOperator =
                 switch comparison {
-                case .equal: return bound...bound
-                case .less, .atMost: return -infinity...bound
-                case .greater, .atLeast: return bound...infinity
+                case .equal: .equal
+                case .less, .atMost: .lessThanOrEqual
+                case .greater, .atLeast: .greaterThanOrEqual
                 }
-            }
-        case .real(let number): bound = number
+            return RealTest.range(inclusive, Double(number))
+        case .real(let number): return number.isNaN ? nil : RealTest.range(comparison.operation, number)
         case .text: return nil
-        }
-        if bound.isNaN { return nil }
-        switch comparison {
-        case .equal: return bound...bound
-        case .less: return bound == -infinity ? nil : -infinity...bound.nextDown
-        case .atMost: return -infinity...bound
-        case .greater: return bound == infinity ? nil : bound.nextUp...infinity
-        case .atLeast: return bound...infinity
         }
     }
 
@@ -251,11 +224,7 @@ struct ScanFilter {
 
     @inline(__always)
     private static func contains(_ members: UnsafeBufferPointer<Int64>, _ number: Int64) -> Bool {
-        var (low, high) = (0, members.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if members[middle] < number { low = middle + 1 } else { high = middle }
-        }
+        let low = members.indices.bisected { members[$0] < number }
         return low < members.count && members[low] == number
     }
 
@@ -266,14 +235,8 @@ struct ScanFilter {
         switch pass {
         case .all: return rows.count
         case .none: return 0
-        case .integers(let numbers, let range):
-            let values = numbers.integers
-            let (lower, upper) = (range.lowerBound, range.upperBound)
-            return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) && numbers.isPresent($0) }
-        case .reals(let numbers, let range):
-            let values = numbers.reals
-            let (lower, upper) = (range.lowerBound, range.upperBound)
-            return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) && numbers.isPresent($0) }
+        case .integers(let numbers, let range): return rows.keep(numbers.integers, numbers.validity, range)
+        case .reals(let numbers, let range): return rows.keep(numbers.reals, numbers.validity, range)
         case .dates(let numbers, let range):
             return rows.keep {
                 numbers.isPresent($0) && ScanCondition.Test.isWithin(numbers.reals[Int($0)], range)
@@ -305,13 +268,5 @@ struct ScanFilter {
                 return test.accepts(&cell)
             }
         }
-    }
-}
-
-extension Cell {
-    /// A cell that points to a caller's bytes.
-    static func temporary(_ text: UnsafeBufferPointer<UInt8>) -> Cell {
-        if text.count <= shortTextLimit { return shortText(text) }
-        return text.baseAddress.map { longText($0, count: text.count) } ?? Cell(.shortText)
     }
 }

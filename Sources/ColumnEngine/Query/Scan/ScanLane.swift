@@ -31,9 +31,7 @@ package final class ScanLane {
     private struct DictionaryLane {
         let owner: CellDictionary
         let version: UInt64
-        var kinds: [UInt8] = []
-        var words: [Int64] = []
-        var lengths: [UInt32] = []
+        var entries: [(kind: UInt8, word: Int64, length: UInt32)] = []
         var needsConversion = false
     }
 
@@ -140,11 +138,6 @@ package final class ScanLane {
     private func read(_ numbers: NumberView, _ rows: UnsafeBufferPointer<UInt32>) {
         let integers = numbers.integers
         switch numbers.kind {
-        case .integer:
-            for place in rows.indices {
-                kinds[place] = numbers.isPresent(rows[place]) ? Kind.integer : Kind.absent
-                words[place] = integers[Int(rows[place])]
-            }
         case .real:
             for place in rows.indices {
                 let row = rows[place]
@@ -156,9 +149,10 @@ package final class ScanLane {
                 }
             }
         default:
-            needsConversion = true
+            needsConversion = numbers.kind != .integer
+            let kind = needsConversion ? Kind.date : Kind.integer
             for place in rows.indices {
-                kinds[place] = numbers.isPresent(rows[place]) ? Kind.date : Kind.absent
+                kinds[place] = numbers.isPresent(rows[place]) ? kind : Kind.absent
                 words[place] = integers[Int(rows[place])]
             }
         }
@@ -171,35 +165,26 @@ package final class ScanLane {
         if self.dictionary?.owner !== dictionary || self.dictionary?.version != store.version {
             makeDictionary(dictionary, store.version)
         }
-        guard let entries = self.dictionary else { return }
-        needsConversion = entries.needsConversion
-        entries.kinds.withUnsafeBufferPointer { entryKinds in
-            entries.words.withUnsafeBufferPointer { entryWords in
-                entries.lengths.withUnsafeBufferPointer { entryLengths in
-                    for place in rows.indices {
-                        let code = Int(codes[Int(rows[place])])
-                        kinds[place] = entryKinds[code]
-                        words[place] = entryWords[code]
-                        lengths[place] = entryLengths[code]
-                    }
-                }
+        guard let lane = self.dictionary else { return }
+        needsConversion = lane.needsConversion
+        lane.entries.withUnsafeBufferPointer { entries in
+            for place in rows.indices {
+                (kinds[place], words[place], lengths[place]) = entries[Int(codes[Int(rows[place])])]
             }
         }
     }
 
     private func makeDictionary(_ dictionary: CellDictionary, _ version: UInt64) {
-        var entries = DictionaryLane(owner: dictionary, version: version)
+        var lane = DictionaryLane(owner: dictionary, version: version)
         byteCount = 0
         for cell in dictionary.cells {
             var cell = cell
             set(0, &cell)
-            entries.kinds.append(kinds[0])
-            entries.words.append(words[0])
-            entries.lengths.append(lengths[0])
+            lane.entries.append((kinds[0], words[0], lengths[0]))
         }
-        entries.needsConversion = needsConversion
+        lane.needsConversion = needsConversion
         dictionaryBytes = byteCount
-        self.dictionary = entries
+        self.dictionary = lane
     }
 
     @inline(__always)

@@ -16,7 +16,7 @@ package final class ScanLookup {
     /// The first row of each group.
     private var firsts: [UInt32] = []
     /// Where the rows of each group begin, and the rows by group.
-    private var starts: [UInt32] = []
+    private var starts: [Int] = []
     package private(set) var rows: [UInt32] = []
     /// The rows whose values the reader compares.
     package private(set) var rest: [UInt32] = []
@@ -29,7 +29,7 @@ package final class ScanLookup {
 
     /// Its memory in bytes.
     package var byteCount: Int {
-        (rows.capacity + rest.capacity + firsts.capacity + starts.capacity) * 4 + hashes.capacity * 24
+        (rows.capacity + rest.capacity + firsts.capacity) * 4 + starts.capacity * 8 + hashes.capacity * 24
     }
 
     /// Makes it. O(n).
@@ -60,7 +60,7 @@ package final class ScanLookup {
                 }
             }
         }
-        arrange(found, groups)
+        (rows, starts) = ItemGrouper.sort(found, by: groups, groupCount: firsts.count)
     }
 
     private func add(_ row: UInt32, _ group: UInt32, _ found: inout [UInt32], _ groups: inout [UInt32]) {
@@ -70,19 +70,6 @@ package final class ScanLookup {
         } else {
             found.append(row)
             groups.append(group)
-        }
-    }
-
-    /// Puts the rows of each group together, in order.
-    private func arrange(_ found: [UInt32], _ groups: [UInt32]) {
-        starts = [UInt32](repeating: 0, count: firsts.count + 1)
-        for group in groups { starts[Int(group) + 1] += 1 }
-        for group in firsts.indices { starts[group + 1] += starts[group] }
-        var next = starts
-        rows = [UInt32](repeating: 0, count: found.count)
-        for (place, group) in groups.enumerated() {
-            rows[Int(next[Int(group)])] = found[place]
-            next[Int(group)] += 1
         }
     }
 
@@ -103,23 +90,14 @@ package final class ScanLookup {
     private func hash(_ cell: Cell) -> UInt64? {
         switch cell.kind {
         case .shortText, .longText: return cell.withText { index.hasher.hash(text: $0) }
-        case .no, .yes: return hash(integer: cell.kind == .yes ? 1 : 0)
-        case .integer: return hash(integer: cell.integerValue)
+        case .no, .yes: return index.hasher.hash(integer: cell.kind == .yes ? 1 : 0)
+        case .integer: return index.hasher.hash(integer: cell.integerValue)
         case .real, .single:
             let number = CellOrder.number(cell)
-            return number.isNaN ? nil : hash(real: number)
+            return number.isNaN ? nil : index.hasher.hash(real: number)
         case .date: return dateText(cell.realValue).withUnsafeBufferPointer { index.hasher.hash(text: $0) }
         case .box, .absent: return nil
         }
-    }
-
-    private func hash(integer: Int64) -> UInt64 {
-        index.hasher.hash(PackedKey(high: 1, low: UInt64(bitPattern: integer)))
-    }
-
-    private func hash(real: Double) -> UInt64 {
-        if let integer = Int64(exactly: real) { return hash(integer: integer) }
-        return index.hasher.hash(PackedKey(high: 2, low: real.bitPattern))
     }
 
     private func areEqual(_ first: Cell, _ second: Cell) -> Bool {
@@ -143,10 +121,10 @@ package final class ScanLookup {
         switch number {
         case .text(let text): return text.withUnsafeBufferPointer { range(ofText: $0) }
         case .integer(let number):
-            return range(index.find(hash(integer: number)) { isNumber(firsts[Int($0)], .integer(number)) })
+            return range(index.find(index.hasher.hash(integer: number)) { isNumber(firsts[Int($0)], .integer(number)) })
         case .real(let number):
             if number.isNaN { return 0..<0 }
-            return range(index.find(hash(real: number)) { isNumber(firsts[Int($0)], .real(number)) })
+            return range(index.find(index.hasher.hash(real: number)) { isNumber(firsts[Int($0)], .real(number)) })
         }
     }
 
@@ -162,7 +140,7 @@ package final class ScanLookup {
 
     private func range(_ group: UInt32?) -> Range<Int> {
         guard let group = group.map({ Int($0) }) else { return 0..<0 }
-        return Int(starts[group])..<Int(starts[group + 1])
+        return starts[group]..<starts[group + 1]
     }
 
     private func isNumber(_ row: UInt32, _ number: Cell) -> Bool {
@@ -227,29 +205,24 @@ extension ScanCondition.Test {
         case .isAbsent: return nil
         case .isPresent: return [IndexRange()]
         case .compare(let comparison, let constant):
-            return constant.value(for: kind).flatMap { kind.ranges(comparison.relation($0)) }
+            return constant.value(for: kind).flatMap { kind.ranges(comparison.operation, $0) }
         case .among(let constants):
             guard constants.count <= Swift.min(Self.listLimit, Swift.max(count / 32, 64)) else { return nil }
             let values = constants.map { $0.value(for: kind) }
-            return values.contains(nil) ? nil : kind.ranges(.among(values.compactMap { $0 }))
+            return values.contains(nil) ? nil : kind.ranges(.in, .array(values.compactMap { $0 }))
         case .begins(let bytes, let foldsCase):
             guard kind == .text else { return nil }
             // A letter may begin the texts of two ranges, one for each case.
             let beginning = foldsCase ? bytes.prefix { !Self.isLetter($0) } : bytes[...]
             guard !beginning.isEmpty else { return nil }
-            return kind.ranges(.beginsWith(String(decoding: beginning, as: UTF8.self)))
+            return kind.ranges(.beginsWith, .string(String(decoding: beginning, as: UTF8.self)))
         case .dates(let range):
-            let key: (Double, IndexKey.Side) -> IndexKey
-            switch kind {
-            case .date: key = { .date($0, $1) }
-            case .dateCell: key = { .cell(.date($0), $1) }
-            default: return nil
-            }
+            guard kind == .date || kind == .dateCell else { return nil }
             let four = Self.datesOfFourDigits
             return [
-                IndexRange(lower: nil, upper: key(four.lowerBound, .before)),
-                IndexRange(lower: key(range.lowerBound, .before), upper: key(range.upperBound, .behind)),
-                IndexRange(lower: key(four.upperBound, .behind), upper: nil),
+                IndexRange(lower: nil, upper: kind.date(four.lowerBound, .before)),
+                IndexRange(lower: kind.date(range.lowerBound, .before), upper: kind.date(range.upperBound, .behind)),
+                IndexRange(lower: kind.date(four.upperBound, .behind), upper: nil),
             ]
         }
     }
@@ -265,18 +238,6 @@ extension ScanCondition.Constant {
         case (.real(let number), .integer), (.real(let number), .number): .real(number)
         case (.text(let bytes), .text): String(validating: bytes, as: UTF8.self).map { .string($0) }
         default: nil
-        }
-    }
-}
-
-extension ScanCondition.Comparison {
-    fileprivate func relation(_ value: PropertyListValue) -> PredicateConstraint.Relation {
-        switch self {
-        case .equal: .equal(value)
-        case .less: .lessThan(value)
-        case .atMost: .lessThanOrEqual(value)
-        case .greater: .greaterThan(value)
-        case .atLeast: .greaterThanOrEqual(value)
         }
     }
 }

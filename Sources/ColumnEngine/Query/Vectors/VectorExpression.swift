@@ -122,7 +122,7 @@ indirect enum VectorExpression {
         default:
             for place in numbers.indices {
                 let areIntegers = states[place] == State.integer && otherStates[place] == State.integer
-                let quotient = numbers[place] / otherNumbers[place]
+                let quotient = otherNumbers[place] == 0 ? .nan : numbers[place] / otherNumbers[place]
                 numbers[place] = areIntegers ? quotient.rounded(.towardZero) : quotient
             }
         }
@@ -136,9 +136,9 @@ indirect enum VectorExpression {
         if left == State.inexact || right == State.inexact { return State.inexact }
         if left == State.integer, right == State.integer {
             // Beyond 53 bits a real may be rounded; a division by 0 has no result.
-            return result.magnitude < 0x1p53 ? State.integer : result.isFinite ? State.inexact : State.absent
+            return result.magnitude < 0x1p53 ? State.integer : result.isNaN ? State.absent : State.inexact
         }
-        return result.isFinite ? State.real : State.absent
+        return result.isNaN ? State.absent : State.real
     }
 }
 

@@ -62,7 +62,7 @@ enum VectorKey {
     ) throws {
         switch self {
         case .view(let view, let field): Self.read(view, field, rows, store, &heap, cells)
-        case .numbers(let expression, let otherwise, let audit):
+        case .numbers(let expression, let otherwise, _):
             let batch = UnsafeMutableBufferPointer(mutating: rows)
             expression.withNumbers(batch) { numbers, states in
                 for place in rows.indices {
@@ -72,15 +72,12 @@ enum VectorKey {
                     case VectorExpression.State.integer: cells[place] = .integer(Int64(numbers[place]))
                     default: cells[place] = otherwise(rows[place]).map { heap.cell($0) } ?? .absent
                     }
-                    if let audit, cells[place].isAbsent { audit.record(rows[place]) }
                 }
             }
-        case .values(let value, let audit):
-            for place in rows.indices {
-                cells[place] = try value(rows[place]).map { heap.cell($0) } ?? .absent
-                if let audit, cells[place].isAbsent { audit.record(rows[place]) }
-            }
+        case .values(let value, _):
+            for place in rows.indices { cells[place] = try value(rows[place]).map { heap.cell($0) } ?? .absent }
         }
+        if let audit { for place in rows.indices where cells[place].isAbsent { audit.record(rows[place]) } }
     }
 
     private static func read(

@@ -53,7 +53,7 @@ indirect enum VectorTest {
         case .cells(let cells, let test, let text, let scan):
             return Self.keepCells(rows, cells, test, text, scan, store)
         case .texts(let column, let test, let whenAbsent, let isFirstScan):
-            return MappedTextScan(column, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
+            return MappedTextScan(column: column, isFirst: isFirstScan).keep(rows, test, whenAbsent: whenAbsent)
         case .computed(let expression, let test, let whenAbsent, let otherwise):
             return expression.keep(rows, test, whenAbsent: whenAbsent, otherwise)
         case .rows(let condition): return rows.keep(condition)
@@ -86,10 +86,9 @@ indirect enum VectorTest {
     // MARK: Joined conditions
 
     private func keepAny(_ parts: [VectorTest], _ rows: SelectionVector, _ store: ColumnStore) -> Int {
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count * 3) { scratch in
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows.count * 2) { scratch in
             let left = SelectionVector(rebasing: scratch[..<rows.count])
-            let tried = SelectionVector(rebasing: scratch[rows.count..<rows.count * 2])
-            let rejected = SelectionVector(rebasing: scratch[(rows.count * 2)...])
+            let tried = SelectionVector(rebasing: scratch[rows.count...])
             _ = left.update(fromContentsOf: rows)
             var count = rows.count
             for part in parts where count > 0 {
@@ -98,8 +97,7 @@ indirect enum VectorTest {
                 count = left.first(count).remove(tried.first(found))
             }
             // The rows that no part accepted remain.
-            _ = rejected.update(fromContentsOf: left.first(count))
-            return rows.remove(rejected.first(count))
+            return rows.remove(left.first(count))
         }
     }
 
@@ -119,8 +117,8 @@ indirect enum VectorTest {
     ) -> Int {
         let (integers, reals) = (numbers.integers, numbers.reals)
         switch test {
-        case .integer(.inside(let range)) where !whenAbsent: return keep(rows, integers, numbers.validity, range)
-        case .real(.inside(let range)) where !whenAbsent: return keep(rows, reals, numbers.validity, range)
+        case .integer(.inside(let range)) where !whenAbsent: return rows.keep(integers, numbers.validity, range)
+        case .real(.inside(let range)) where !whenAbsent: return rows.keep(reals, numbers.validity, range)
         case .integer(let test):
             return rows.keep { numbers.isPresent($0) ? test.holds(integers[Int($0)]) : whenAbsent }
         case .real(let test): return rows.keep { numbers.isPresent($0) ? test.holds(reals[Int($0)]) : whenAbsent }
@@ -129,21 +127,6 @@ indirect enum VectorTest {
                 guard numbers.isPresent($0) else { return whenAbsent }
                 return test.holds(PropertyListDate(secondsSinceReferenceDate: reals[Int($0)]))
             }
-        }
-    }
-
-    /// Keeps the rows with a value in a range, without a branch in the loop.
-    @inline(__always)
-    private static func keep<Value: Comparable>(
-        _ rows: SelectionVector, _ values: UnsafePointer<Value>, _ validity: UnsafePointer<UInt64>?,
-        _ range: ClosedRange<Value>
-    ) -> Int {
-        let (lower, upper) = (range.lowerBound, range.upperBound)
-        guard let validity else { return rows.keep { (lower <= values[Int($0)]) && (values[Int($0)] <= upper) } }
-        return rows.keep {
-            let value = values[Int($0)]
-            let isPresent = validity[Int($0 >> 6)] >> UInt64($0 & 63) & 1 != 0
-            return (lower <= value) && (value <= upper) && isPresent
         }
     }
 
@@ -180,15 +163,10 @@ indirect enum VectorTest {
 /// Compiles a predicate's plan to passes over columns.
 struct VectorPlanner {
     let store: ColumnStore
-    let compiler: PredicateCompiler<UInt32>
     /// Whether to count each condition's rows.
-    private let isCounted: Bool
+    var isCounted = false
 
-    init(_ store: ColumnStore, isCounted: Bool = false) {
-        self.store = store
-        self.isCounted = isCounted
-        compiler = store.compiler
-    }
+    private var compiler: PredicateCompiler<UInt32> { store.compiler }
 
     func test(_ plan: PredicatePlan) -> VectorTest {
         let test = uncountedTest(plan)
@@ -238,12 +216,8 @@ struct VectorPlanner {
 
     /// A comparison with nil: every value differs from it, and is not ordered relative to it.
     private func validityTest(_ view: ColumnView, _ test: PredicateConstantTest) -> VectorTest? {
-        let whenPresent: Bool
-        switch test.operation {
-        case .equal: whenPresent = false
-        case .notEqual: whenPresent = true
-        default: return nil
-        }
+        guard test.operation == .equal || test.operation == .notEqual else { return nil }
+        let whenPresent = test.operation == .notEqual
         switch view {
         case .numbers(let numbers):
             return .validity(numbers.validity, whenPresent: whenPresent, whenAbsent: test.whenAbsent)
@@ -299,14 +273,10 @@ enum RealTest {
                 self = .always(test.operation == .notEqual)
                 return
             }
-            let infinity = Double.infinity
-            switch test.operation {
-            case .equal: self = .inside(bound...bound)
-            case .notEqual: self = .outside(bound...bound)
-            case .lessThan: self = bound == -infinity ? .always(false) : .inside(-infinity...bound.nextDown)
-            case .lessThanOrEqual: self = .inside(-infinity...bound)
-            case .greaterThan: self = bound == infinity ? .always(false) : .inside(bound.nextUp...infinity)
-            default: self = .inside(bound...infinity)
+            if test.operation == .notEqual {
+                self = .outside(bound...bound)
+            } else {
+                self = Self.range(test.operation, bound).map { .inside($0) } ?? .always(false)
             }
         case .between:
             guard case .array(let bounds) = test.constant, bounds.count == 2, let lower = number(bounds[0]),
@@ -325,6 +295,18 @@ enum RealTest {
         }
     }
 
+    /// The reals that are equal to a bound, or in an order to it; nil for none.
+    static func range(_ operation: PredicateOperator, _ bound: Double) -> ClosedRange<Double>? {
+        let infinity = Double.infinity
+        return switch operation {
+        case .lessThan: bound == -infinity ? nil : -infinity...bound.nextDown
+        case .lessThanOrEqual: -infinity...bound
+        case .greaterThan: bound == infinity ? nil : bound.nextUp...infinity
+        case .greaterThanOrEqual: bound...infinity
+        default: bound...bound
+        }
+    }
+
     @inline(__always)
     func holds(_ number: Double) -> Bool {
         switch self {
@@ -338,13 +320,9 @@ enum RealTest {
 
 /// A pass over a text field that may still be in a mapped archive; it reads only the rows left by earlier passes.
 struct MappedTextScan {
-    private let column: FieldColumn
+    let column: FieldColumn
     /// Whether it is the first one since the archive was mapped: then texts are tested in place, and not cached.
-    private let isFirst: Bool
-
-    init(_ column: FieldColumn, isFirst: Bool) {
-        (self.column, self.isFirst) = (column, isFirst)
-    }
+    let isFirst: Bool
 
     func keep(_ rows: SelectionVector, _ test: PredicateTextTest, whenAbsent: Bool) -> Int {
         if isFirst {
