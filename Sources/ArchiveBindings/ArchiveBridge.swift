@@ -23,9 +23,19 @@ final class ArchiveBridge {
     /// The keys with identity in order, by table, weakly. Lua's collector handles their references to the table.
     private let keyTable: LuaTable
     private var collections: [String: LuaTable] = [:]
-    private var listMetatable: LuaTable?
     private let contains: LuaFunction
-    private lazy var foreignIndex = makeForeignIndex()
+    /// `object.className`, `object.superclasses`, and `object.fields`, which is the object itself.
+    private lazy var foreignIndex = state.makeFunction(
+        LuaFunctionDeclaration("index", [LuaParameter("…", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table) = call.value(0), let kind = kind(of: table) else { return call.returnsNothing() }
+        switch call.value(1).textValue {
+        case "className": return call.returns(kind.archivedClass.name)
+        case "fields": return call.returns(LuaValue.table(table))
+        case "superclasses": return call.returns(array: kind.archivedClass.superclasses)
+        default: return call.returns(LuaValue.nil)
+        }
+    }
 
     init(_ values: ValueBridge, items: LuaClass<Item>) {
         self.values = values
@@ -73,19 +83,12 @@ final class ArchiveBridge {
     /// The kind of a table; nil without one.
     func kind(of table: LuaTable) -> TableKind? { table.metatable.flatMap(kind(ofMetatable:)) }
 
-    /// The metatable of a Foundation collection class; nil for other classes.
+    /// The metatable of a Foundation collection class, or of a "list" of references in a field; nil for other classes.
     func metatable(forCollection className: String) -> LuaTable? {
         if let known = collections[className] { return known }
         guard let form = Self.form(className) else { return nil }
         let metatable = makeMetatable(form, className)
         collections[className] = metatable
-        return metatable
-    }
-
-    var listTable: LuaTable {
-        if let listMetatable { return listMetatable }
-        let metatable = makeMetatable(.list, "list")
-        listMetatable = metatable
         return metatable
     }
 
@@ -115,6 +118,7 @@ final class ArchiveBridge {
         case "NSCountedSet": .countedSet
         case "NSDictionary": .dictionary(isMutable: false)
         case "NSMutableDictionary": .dictionary(isMutable: true)
+        case "list": .list
         default: nil
         }
     }
@@ -133,23 +137,6 @@ final class ArchiveBridge {
         ])
         setKind(.foreign(archivedClass), ofMetatable: metatable)
         return metatable
-    }
-
-    /// `object.className`, `object.superclasses`, and `object.fields`, which is the object itself.
-    private func makeForeignIndex() -> LuaFunction {
-        state.makeFunction(LuaFunctionDeclaration("index", [LuaParameter("…", .variadic(.any))])) {
-            [unowned self] call in
-            guard case .table(let table) = call.value(0), let kind = kind(of: table) else {
-                return call.returnsNothing()
-            }
-            switch call.value(1).textValue {
-            case "className": return call.returns(kind.archivedClass.name)
-            case "fields": return call.returns(LuaValue.table(table))
-            case "superclasses":
-                return call.returns(array: kind.archivedClass.superclasses)
-            default: return call.returns(LuaValue.nil)
-            }
-        }
     }
 
     // MARK: Memory

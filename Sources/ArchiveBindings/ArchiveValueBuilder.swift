@@ -58,6 +58,8 @@ final class ArchiveValueBuilder {
     /// Retains the tables, so that their addresses are not reused.
     private var retained: [LuaTable] = []
     private var unfilled: [Unfilled] = []
+    /// The containers in place around the one that is being built.
+    private var depth = 0
     /// Counts visited values: a table with a million numbers is one object.
     var pace = InterruptionPace()
 
@@ -215,6 +217,16 @@ extension ArchiveValueBuilder {
     }
 
     private func elements(_ table: LuaTable, _ path: Path, memoryOf owner: LuaTable) throws -> [ArchiveValue?] {
+        let memory = bridge.memory(of: owner)
+        return try members(table, path).enumerated().map { index, value in
+            let place = ArchiveMemory.Place.integer(Int64(index + 1))
+            if let memory, case .object(let earlier)? = remembered(value, at: place, memory) { return earlier }
+            return try make(value, Path(place.lua, below: path))
+        }
+    }
+
+    /// The values of an array, none of which is nil.
+    private func members(_ table: LuaTable, _ path: Path) throws -> [LuaValue] {
         let count = table.count
         var found = [LuaValue](repeating: .nil, count: count)
         try table.forEach { key, value in
@@ -225,22 +237,11 @@ extension ArchiveValueBuilder {
             found[Int(index) - 1] = value
             return true
         }
-        let memory = bridge.memory(of: owner)
-        var elements: [ArchiveValue?] = []
-        elements.reserveCapacity(count)
-        for (index, value) in found.enumerated() {
-            let place = Int64(index + 1)
-            if let memory, let earlier = remembered(value, at: .integer(place), memory),
-                case .object(let value) = earlier
-            {
-                elements.append(value)
-            } else if value.isNil {
-                throw error(Path(.integer(place), below: path), "nil is not an element of an array; null is")
-            } else {
-                elements.append(try make(value, Path(.integer(place), below: path)))
-            }
+        if let absent = found.firstIndex(where: \.isNil) {
+            let below = Path(.integer(Int64(absent + 1)), below: path)
+            throw error(below, "nil is not an element of an array; null is")
         }
-        return elements
+        return found
     }
 
     private func fillDictionary(_ dictionary: ArchivedDictionary, _ next: Unfilled) throws {
@@ -288,18 +289,10 @@ extension ArchiveValueBuilder {
                 continue
             }
             let value = table[.string(name)]
-            let below = Path(.string(name), below: path)
-            if let earlier = remembered(value, at: place, memory) {
-                let field = try listed(earlier, value, below)
-                object.fields.append(ArchivedObject.Field(key: key, value: field))
-            } else if value.isNil {
-                // A reference may be to nil; an inline number cannot be.
-                if case .inline? = memory.values[place] { continue }
-                object.fields.append(ArchivedObject.Field(key: key, value: .object(nil)))
-            } else {
-                let field = try field(value, wasInline: memory.values[place], below)
-                object.fields.append(ArchivedObject.Field(key: key, value: field))
-            }
+            // A reference may be to nil; an inline number cannot be.
+            if value.isNil, case .inline? = memory.values[place] { continue }
+            let written = try field(value, at: place, memory, Path(.string(name), below: path))
+            object.fields.append(ArchivedObject.Field(key: key, value: written))
         }
         for child in TableChildren(table, bridge).all {
             if let place = child.place, seen.contains(place) { continue }
@@ -312,19 +305,19 @@ extension ArchiveValueBuilder {
         }
     }
 
-    /// A remembered field; a list of references follows the current table.
-    private func listed(
-        _ earlier: ArchivedObject.FieldValue, _ value: LuaValue, _ path: Path
-    ) throws -> ArchivedObject.FieldValue {
-        guard case .objects = earlier, case .table(let table) = value else { return earlier }
-        return .objects(try elements(table, path, memoryOf: table))
-    }
-
-    /// The field of a changed value: a scalar stays inline.
+    /// A field, or a part of a container within one: in its earlier form where it is unchanged. A scalar that changed
+    /// stays inline, and a container in place stays one, with the current contents of its table.
     private func field(
-        _ value: LuaValue, wasInline earlier: ArchivedObject.FieldValue?, _ path: Path
+        _ value: LuaValue, at place: ArchiveMemory.Place, _ memory: ArchiveMemory?, _ path: Path
     ) throws -> ArchivedObject.FieldValue {
-        if case .inline(let old)? = earlier {
+        guard let memory else { return .object(try make(value, path)) }
+        switch (remembered(value, at: place, memory), value) {
+        case (.list?, .table(let table)): return .list(try inPlace(path) { try list(table, path) })
+        case (.dictionary?, .table(let table)): return .dictionary(try inPlace(path) { try entries(table, path) })
+        case (let earlier?, _): return earlier
+        default: break
+        }
+        if case .inline(let old)? = memory.values[place] {
             switch (old, value) {
             case (.single, .number(let number)): return .inline(.single(Float(number)))
             case (.real, .integer(let number)), (.single, .integer(let number)): return .inline(.real(Double(number)))
@@ -335,6 +328,38 @@ extension ArchiveValueBuilder {
             }
         }
         return .object(try make(value, path))
+    }
+
+    /// Builds a container in place: unlike objects, these nest within each other.
+    private func inPlace<Contents>(_ path: Path, _ body: () throws -> Contents) throws -> Contents {
+        if let excess = PropertyListLimits.standard.excess(atDepth: depth) {
+            throw error(path, "containers within a field nest \(excess)")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        return try body()
+    }
+
+    private func list(_ table: LuaTable, _ path: Path) throws -> [ArchivedObject.FieldValue] {
+        let memory = bridge.memory(of: table)
+        return try members(table, path).enumerated().map { index, value in
+            let place = ArchiveMemory.Place.integer(Int64(index + 1))
+            return try field(value, at: place, memory, Path(place.lua, below: path))
+        }
+    }
+
+    private func entries(
+        _ table: LuaTable, _ path: Path
+    ) throws -> [(key: PropertyListValue, value: ArchivedObject.FieldValue)] {
+        let memory = bridge.memory(of: table)
+        return try TableChildren(table, bridge).all.map { child in
+            let below = Path(child.key, below: path)
+            guard let key = try self.key(child.key, child.place.flatMap { memory?.keys[$0] }, below)?.leaf else {
+                throw error(below, "a key of a dictionary within a field is a text, a number, a date or data")
+            }
+            guard let place = child.place else { return (key, .object(try make(child.value, below))) }
+            return (key, try field(child.value, at: place, memory, below))
+        }
     }
 
     // MARK: Remembering
@@ -352,7 +377,7 @@ extension ArchiveValueBuilder {
             guard case .object(let original?) = earlier, let text = original.stringValue else { return nil }
             isSame = value.textValue == text
         case .object: isSame = false
-        case .objects:
+        case .list, .dictionary:
             if case .table = value { isSame = true } else { isSame = false }
         case .inline(let old): isSame = isValue(value, old)
         }
@@ -388,5 +413,23 @@ extension LuaValue {
             return value.bitPattern == number.bitPattern || value.isNaN && number.isNaN
         }
         return false
+    }
+}
+
+extension ArchiveValue {
+    /// The value of a leaf; nil for other objects.
+    fileprivate var leaf: PropertyListValue? {
+        switch self {
+        case .string(let text): .string(text)
+        case .utf16(let units): .utf16(units)
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .wideInteger(let value): .wideInteger(value)
+        case .real(let value): .real(value)
+        case .single(let value): .single(value)
+        case .data(let bytes): .data(bytes)
+        case .date(let date): .date(date)
+        default: nil
+        }
     }
 }

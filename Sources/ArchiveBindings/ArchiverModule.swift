@@ -41,10 +41,8 @@ package final class ArchiverModule: ScriptModule {
 
     /// Options for reading an archive.
     private struct Reading: LuaOptions {
-        enum FailurePolicy: String, CaseIterable, LuaRepresentable { case raise, setErrorAndReturn }
-
         var requiresSecureCoding = false
-        var failurePolicy = FailurePolicy.raise
+        var failurePolicy = KeyedUnarchiver.FailurePolicy.raise
 
         static var luaOptions: [LuaOption<Reading>] {
             LuaOption(
@@ -91,12 +89,7 @@ package final class ArchiverModule: ScriptModule {
     private func archived(_ object: LuaValue, _ options: Writing) throws -> [UInt8] {
         let encoder = encoder(options)
         defer { encoder.close() }
-        let root: ArchiveValue?
-        do {
-            root = try encoder.output.value(object, ArchiveValueBuilder.Path("root"))
-        } catch let error as ArchiveValueBuilder.BuildError {
-            throw LuaMismatch(error.message, argument: "object")
-        }
+        let root = try encoder.value(object, argument: "object")
         try encoder.perform { try $0.encode(root, forKey: KeyedArchiver.rootKey) }
         return try encoder.finish()
     }
@@ -160,7 +153,7 @@ package final class ArchiverModule: ScriptModule {
             try OrError(returning: ArchiveError.self) {
                 try ArchiveDecoder(
                     bridge, decoders, bytes.bytes, requiresSecureCoding: options.requiresSecureCoding,
-                    failurePolicy: options.failurePolicy == .raise ? .raise : .setErrorAndReturn)
+                    failurePolicy: options.failurePolicy)
             }
         }
     }
@@ -214,6 +207,8 @@ package final class ArchiverModule: ScriptModule {
         GraphValue(try ArchiveGraph(bytes), bridge, encoders)
     }
 }
+
+extension KeyedUnarchiver.FailurePolicy: LuaRepresentable {}
 
 // `archiver.class` and class names in archives.
 extension ArchiverModule {

@@ -91,17 +91,15 @@ enum EncoderBinding {
         _ body: (KeyedArchiver, ArchiveValue?) throws -> Void
     ) throws {
         encoder.record(key)
-        let object: ArchiveValue?
-        do {
-            object = try encoder.output.value(value, ArchiveValueBuilder.Path(.text(key ?? "root")))
-        } catch let error as ArchiveValueBuilder.BuildError {
-            throw LuaMismatch(error.message, argument: "object")
-        }
+        let object = try encoder.value(value, under: key ?? "root", argument: "object")
         try perform(encoder) { try body($0, object) }
     }
 
     /// Raises errors of the script, and violations of the archive's rules, at the call.
-    private static func perform(_ encoder: ArchiveEncoder, _ body: (KeyedArchiver) throws -> Void) throws {
+    private static func perform(
+        _ encoder: ArchiveEncoder, recording key: String? = nil, _ body: (KeyedArchiver) throws -> Void
+    ) throws {
+        encoder.record(key)
         do {
             try encoder.perform(body)
         } catch let error as ArchiveError {
@@ -116,8 +114,7 @@ enum EncoderBinding {
             "encodeBool", ["value": "true or false", "key": key], doc: "Encodes a boolean.",
             example: "local w = archiver.writer() w:encodeBool(true, \"on\") w:finishEncoding()"
         ) { (encoder, value: Bool, key: String) in
-            encoder.record(key)
-            try perform(encoder) { try $0.encode(value, forKey: key) }
+            try perform(encoder, recording: key) { try $0.encode(value, forKey: key) }
         }
         let integers: [(name: String, bits: Int, documentation: String)] = [
             ("encodeInt", 32, "Encodes an integer of 32 bits, C's int; encodeInteger takes 64."),
@@ -132,31 +129,27 @@ enum EncoderBinding {
                 if bits == 32, Int32(exactly: value) == nil {
                     throw LuaMismatch("\(value) does not fit 32 bits; encodeInteger takes 64", argument: "value")
                 }
-                encoder.record(key)
-                try perform(encoder) { try $0.encode(value, forKey: key) }
+                try perform(encoder, recording: key) { try $0.encode(value, forKey: key) }
             }
         }
         cls.method(
             "encodeFloat", ["value": "stored in four bytes, rounded", "key": key],
-            doc: "Encodes a single-precision number.",
+            doc: "Encodes a single-precision number. One that would become infinity or 0 is refused.",
             example: "local w = archiver.writer() w:encodeFloat(0.5, \"ratio\") w:finishEncoding()"
         ) { (encoder, value: Float, key: String) in
-            encoder.record(key)
-            try perform(encoder) { try $0.encode(value, forKey: key) }
+            try perform(encoder, recording: key) { try $0.encode(value, forKey: key) }
         }
         cls.method(
             "encodeDouble", ["value": "stored in eight bytes", "key": key], doc: "Encodes a number.",
             example: "local w = archiver.writer() w:encodeDouble(0.1, \"ratio\") w:finishEncoding()"
         ) { (encoder, value: Double, key: String) in
-            encoder.record(key)
-            try perform(encoder) { try $0.encode(value, forKey: key) }
+            try perform(encoder, recording: key) { try $0.encode(value, forKey: key) }
         }
         cls.method(
             "encodeBytes", ["bytes": "any bytes", "key": optionalKey], doc: "Encodes bytes in place.",
             example: "local w = archiver.writer() w:encodeBytes(\"\\0\\1\", \"raw\") w:finishEncoding()"
         ) { (encoder, bytes: BytesArgument, key: String?) in
-            encoder.record(key)
-            try perform(encoder) { archiver in
+            try perform(encoder, recording: key) { archiver in
                 guard let key else { return try archiver.encodeBytes(bytes.bytes) }
                 try archiver.encodeBytes(bytes.bytes, forKey: key)
             }
@@ -212,13 +205,7 @@ enum EncoderBinding {
     private static func scalar(
         _ value: LuaValue, _ letter: Character, _ argument: String, _ encoder: ArchiveEncoder
     ) throws -> ArchiveScalar {
-        if letter.is("@") || letter.is("*") {
-            do {
-                return .object(try encoder.output.value(value, ArchiveValueBuilder.Path("root")))
-            } catch let error as ArchiveValueBuilder.BuildError {
-                throw LuaMismatch(error.message, argument: argument)
-            }
-        }
+        if letter.is("@") || letter.is("*") { return .object(try encoder.value(value, argument: argument)) }
         switch value {
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
@@ -313,6 +300,17 @@ final class ArchiveEncoder {
             failure = pending.message
             close()
             throw pending
+        }
+    }
+
+    /// An argument as a value of the archive.
+    ///
+    /// - Throws: `LuaMismatch` with the place in it that cannot be archived.
+    func value(_ value: LuaValue, under key: String = "root", argument: String) throws -> ArchiveValue? {
+        do {
+            return try output.value(value, ArchiveValueBuilder.Path(.text(key)))
+        } catch let error as ArchiveValueBuilder.BuildError {
+            throw LuaMismatch(error.message, argument: argument)
         }
     }
 

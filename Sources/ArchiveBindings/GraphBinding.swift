@@ -272,13 +272,7 @@ final class GraphValue {
         let (top, otherObjects) = opened()
         let output = ArchiveValueBuilder(bridge)
         defer { output.finish() }
-        var fields = try output.fields(of: top, ArchiveValueBuilder.Path("top"))
-        for (index, field) in fields.enumerated() {
-            // Outside objects a list of references has no owner.
-            if case .objects(let elements) = field.value {
-                fields[index].value = .object(.collection(ArchivedCollection(elements: elements)))
-            }
-        }
+        let fields = try output.fields(of: top, ArchiveValueBuilder.Path("top"))
         let unreferenced =
             try output.value(.table(otherObjects), ArchiveValueBuilder.Path("unreferenced"))?.elements ?? []
         let saved = ArchiveGraph(

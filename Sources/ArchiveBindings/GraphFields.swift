@@ -193,7 +193,7 @@ final class GraphFields {
 
     private static func value(_ small: FoundationValue) -> PropertyListValue {
         switch small {
-        case .decimal(let decimal): return number(decimal)
+        case .decimal(let decimal): return decimal.propertyListValue
         case .uuid, .url, .timeZone, .locale, .regularExpression: return .string(LeafText.plain(small))
         case .point(let x, let y): return .dictionary(["x": .real(x), "y": .real(y)])
         case .size(let width, let height): return .dictionary(["width": .real(width), "height": .real(height)])
@@ -214,24 +214,5 @@ final class GraphFields {
         case .indexPath(let indexes): return .array(indexes.map { .integer($0) })
         case .affineTransform(let numbers): return .array(numbers.map { .real(Double($0)) })
         }
-    }
-
-    /// A decimal number as an integer if it is one, else as the nearest real.
-    private static func number(_ decimal: ArchivedDecimal) -> PropertyListValue {
-        if decimal.isNaN { return .real(.nan) }
-        var (mantissa, exponent) = (decimal.mantissa, Int(decimal.exponent))
-        while exponent < 0, mantissa.isMultiple(of: 10), mantissa > 0 {
-            (mantissa, exponent) = (mantissa / 10, exponent + 1)
-        }
-        if mantissa == 0 { return .integer(0) }
-        guard exponent >= 0 else { return .real(Double(decimal.description) ?? .nan) }
-        for _ in 0..<exponent {
-            let (product, overflow) = mantissa.multipliedReportingOverflow(by: 10)
-            guard !overflow else { return .real(Double(decimal.description) ?? .nan) }
-            mantissa = product
-        }
-        guard let magnitude = Int128(exactly: mantissa) else { return .real(Double(decimal.description) ?? .nan) }
-        let number = decimal.isNegative ? -magnitude : magnitude
-        return Int64(exactly: number).map { .integer($0) } ?? .wideInteger(number)
     }
 }

@@ -9,9 +9,15 @@ final class LuaValueBuilder {
     /// Whether objects are complete when requested; otherwise `completeShort` fills incomplete ones later.
     var isComplete = true
 
-    /// A table, and the filled part of its object.
+    /// A table, what it shows, and the filled part of that.
     private struct Filling {
-        var value: ArchiveValue
+        enum Contents {
+            case value(ArchiveValue)
+            /// A container within a field.
+            case inPlace(ArchivedObject.FieldValue)
+        }
+
+        var contents: Contents
         var table: LuaTable
         var done = 0
     }
@@ -50,7 +56,7 @@ final class LuaValueBuilder {
     /// A table of the fields, without a class.
     func table(of fields: [ArchivedObject.Field]) -> LuaTable {
         let table = bridge.state.makeTable(fields: fields.count)
-        fill(Filling(value: .unknown(ArchivedObject(ArchivedClass(""), fields: fields)), table: table))
+        fill(Filling(contents: .value(.unknown(ArchivedObject(ArchivedClass(""), fields: fields))), table: table))
         fillAll()
         return table
     }
@@ -58,7 +64,7 @@ final class LuaValueBuilder {
     /// A table of the elements, without a class.
     func table(of elements: [ArchiveValue]) -> LuaTable {
         let table = bridge.state.makeTable(array: elements.count)
-        fill(Filling(value: .collection(ArchivedCollection(elements: elements)), table: table))
+        fill(Filling(contents: .value(.collection(ArchivedCollection(elements: elements))), table: table))
         fillAll()
         return table
     }
@@ -124,7 +130,7 @@ final class LuaValueBuilder {
         tables[ObjectIdentifier(object)] = table
         if let value {
             sources.append(value)
-            unfilled.append(Filling(value: value, table: table))
+            unfilled.append(Filling(contents: .value(value), table: table))
         }
         return .table(table)
     }
@@ -144,30 +150,39 @@ final class LuaValueBuilder {
     private func fill(_ filling: Filling) {
         var filling = filling
         var memory = bridge.memory(of: filling.table) ?? ArchiveMemory()
-        switch filling.value {
-        case .collection(let collection) where collection.kind == .countedSet:
+        switch filling.contents {
+        case .value(.collection(let collection)) where collection.kind == .countedSet:
             for index in filling.done..<collection.elements.count {
                 let count = collection.counts.indices.contains(index) ? collection.counts[index] : 1
                 addEntry(collection.elements[index], .integer(Int64(count)), to: filling.table, &memory)
             }
             filling.done = collection.elements.count
-        case .collection(let collection):
+        case .value(.collection(let collection)):
             for index in filling.done..<collection.elements.count {
-                addElement(collection.elements[index], at: index, to: filling.table, memory)
+                addElement(.object(collection.elements[index]), at: index, to: filling.table, memory)
             }
             filling.done = collection.elements.count
-        case .dictionary(let dictionary):
+        case .value(.dictionary(let dictionary)):
             for index in filling.done..<dictionary.entries.count {
                 let entry = dictionary.entries[index]
-                let place = addEntry(entry.key, make(entry.value), to: filling.table, &memory)
-                if let odd = Self.odd(entry.value) { memory.values[place] = odd }
+                addEntry(entry.key, .object(entry.value), to: filling.table, &memory)
             }
             filling.done = dictionary.entries.count
-        case .unknown(let object):
+        case .value(.unknown(let object)):
             for index in filling.done..<object.fields.count {
                 addField(object.fields[index], to: filling.table, memory)
             }
             filling.done = object.fields.count
+        case .inPlace(.list(let elements)):
+            for index in filling.done..<elements.count {
+                addElement(elements[index], at: index, to: filling.table, memory)
+            }
+            filling.done = elements.count
+        case .inPlace(.dictionary(let entries)):
+            for (key, value) in entries[filling.done...] {
+                addEntry(ArchiveValue(propertyList: key), value, to: filling.table, &memory)
+            }
+            filling.done = entries.count
         default: break
         }
         if !memory.order.isEmpty || !memory.keys.isEmpty || !memory.values.isEmpty {
@@ -176,10 +191,21 @@ final class LuaValueBuilder {
         if !isComplete { short.append(filling) }
     }
 
-    private func addElement(_ element: ArchiveValue?, at index: Int, to table: LuaTable, _ memory: ArchiveMemory) {
+    private func addElement(
+        _ element: ArchivedObject.FieldValue, at index: Int, to table: LuaTable, _ memory: ArchiveMemory
+    ) {
         let place = Int64(index + 1)
-        table[.integer(place)] = element == nil ? null : make(element)
-        if let odd = Self.odd(element) { memory.values[.integer(place)] = odd }
+        let (value, odd) = part(element)
+        table[.integer(place)] = value.isNil ? null : value
+        if let odd { memory.values[.integer(place)] = odd }
+    }
+
+    private func addEntry(
+        _ key: ArchiveValue?, _ value: ArchivedObject.FieldValue, to table: LuaTable, _ memory: inout ArchiveMemory
+    ) {
+        let (shown, odd) = part(value)
+        let place = addEntry(key, shown, to: table, &memory)
+        if let odd { memory.values[place] = odd }
     }
 
     @discardableResult
@@ -208,33 +234,37 @@ final class LuaValueBuilder {
     private func addField(_ field: ArchivedObject.Field, to table: LuaTable, _ memory: ArchiveMemory) {
         let place = ArchiveMemory.Place(field.key)
         memory.order.append(place)
-        switch field.value {
-        case .object(let value):
-            if let odd = Self.odd(value) { memory.values[place] = odd }
-            table[field.key] = make(value)
-        case .inline(let value):
-            memory.values[place] = field.value
-            do throws(LuaError) { table[field.key] = try bridge.values.lua(value) } catch {
-                failure = error
-            }
-        case .objects(let elements):
-            memory.values[place] = .objects([])
-            let list = bridge.state.makeTable(array: elements.count)
-            list.setMetatable(bridge.listTable)
-            table[field.key] = .table(list)
-            let value = ArchiveValue.collection(ArchivedCollection(elements: elements))
-            sources.append(value)
-            unfilled.append(Filling(value: value, table: list))
-        }
+        let (value, odd) = part(field.value)
+        if let odd { memory.values[place] = odd }
+        table[field.key] = value
     }
 
     private var null: LuaValue { bridge.values.nulls.value(NullValue.shared) }
 
-    /// The original of a value, where the Lua value differs.
-    private static func odd(_ value: ArchiveValue?) -> ArchivedObject.FieldValue? {
+    /// A field, or a part of a container: its Lua value, and its original form where the Lua value does not show it.
+    private func part(
+        _ value: ArchivedObject.FieldValue
+    ) -> (lua: LuaValue, odd: ArchivedObject.FieldValue?) {
         switch value {
-        case nil, .single?, .mutableString?, .utf16?: .object(value)
-        default: nil
+        case .object(let object):
+            switch object {
+            case nil, .single?, .mutableString?, .utf16?: return (make(object), value)
+            default: return (make(object), nil)
+            }
+        case .inline(let leaf):
+            do throws(LuaError) { return (try bridge.values.lua(leaf), value) } catch {
+                failure = error
+                return (.nil, nil)
+            }
+        case .list(let elements):
+            return (container(value, bridge.state.makeTable(array: elements.count), "list"), .list([]))
+        case .dictionary: return (container(value, bridge.state.makeTable(), "NSDictionary"), .dictionary([]))
         }
+    }
+
+    private func container(_ value: ArchivedObject.FieldValue, _ table: LuaTable, _ className: String) -> LuaValue {
+        table.setMetatable(bridge.metatable(forCollection: className))
+        unfilled.append(Filling(contents: .inPlace(value), table: table))
+        return .table(table)
     }
 }

@@ -18,7 +18,13 @@ final class ScriptClasses {
     /// The names for writing instances, by class.
     private(set) var archivedNames: NameTable<String> = [:]
     /// Formats an instance; a class may have its own `__tostring`.
-    private(set) lazy var tostring = makeToString()
+    private(set) lazy var tostring = state.makeFunction(
+        LuaFunctionDeclaration("tostring", [LuaParameter("object", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table) = call.value(0), let bridge else { return call.returnsNothing() }
+        var text = ObjectText(bridge)
+        return call.returns(text.describe(table))
+    }
 
     init(_ state: LuaState) {
         self.state = state
@@ -112,39 +118,25 @@ final class ScriptClasses {
         return instance
     }
 
-    private var construct: LuaFunction {
-        if let made = constructor { return made }
-        let fields = LuaParameter("fields", .optional(.table), "its fields")
-        let function = state.makeFunction(LuaFunctionDeclaration("class", [fields]), base: 2) { [unowned self] call in
-            guard case .table(let cls)? = call.allValues.first else { return call.returnsNothing() }
-            let instance = try makeInstance(of: cls)
-            if let given = try call.optional(0, call.table) {
-                try given.forEach { key, value in
-                    instance[key] = value
-                    return true
-                }
+    private lazy var construct = state.makeFunction(
+        LuaFunctionDeclaration("class", [LuaParameter("fields", .optional(.table), "its fields")]), base: 2
+    ) { [unowned self] call in
+        guard case .table(let cls)? = call.allValues.first else { return call.returnsNothing() }
+        let instance = try makeInstance(of: cls)
+        if let given = try call.optional(0, call.table) {
+            try given.forEach { key, value in
+                instance[key] = value
+                return true
             }
-            return call.returns(LuaValue.table(instance))
         }
-        constructor = function
-        return function
+        return call.returns(LuaValue.table(instance))
     }
-    private var constructor: LuaFunction?
 
     private lazy var classToString = state.makeFunction(
         LuaFunctionDeclaration("tostring", [LuaParameter("class", .variadic(.any))])
     ) { [unowned self] call in
         guard case .table(let table) = call.value(0) else { return call.returnsNothing() }
         return call.returns("class \(scriptClass(table)?.name ?? "?")")
-    }
-
-    private func makeToString() -> LuaFunction {
-        state.makeFunction(LuaFunctionDeclaration("tostring", [LuaParameter("object", .variadic(.any))])) {
-            [unowned self] call in
-            guard case .table(let table) = call.value(0), let bridge else { return call.returnsNothing() }
-            var text = ObjectText(bridge)
-            return call.returns(text.describe(table))
-        }
     }
 }
 

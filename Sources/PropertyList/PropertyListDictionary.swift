@@ -215,8 +215,13 @@ public struct PropertyListDictionary: Hashable, Sendable, ExpressibleByDictionar
     }
 
     /// Adds an entry unless the key has a value.
-    package mutating func insert(_ value: PropertyListValue, forKey key: PropertyListValue) {
-        if self[key] == nil { self[key] = value }
+    ///
+    /// - Returns: whether it was added.
+    @discardableResult
+    package mutating func insert(_ value: PropertyListValue, forKey key: PropertyListValue) -> Bool {
+        if self[key] != nil { return false }
+        self[key] = value
+        return true
     }
 
     /// The dictionary with other values.

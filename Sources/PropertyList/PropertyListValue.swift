@@ -183,6 +183,12 @@ extension PropertyListValue {
         self = try BinaryPropertyListReader(detecting: PropertyListStorage(bytes), limits: limits).value()
     }
 
+    /// The same; what the bytes have and the value does not show, such as one of two equal keys, is in `findings`.
+    package init(decoding bytes: [UInt8], findings: inout [PropertyListFinding]) throws(PropertyListError) {
+        let storage = PropertyListStorage(bytes)
+        self = try BinaryPropertyListReader(detecting: storage, findings: &findings).value(findings: &findings)
+    }
+
     /// Writes the value as a property list. In XML dates lose the fractions of their seconds.
     ///
     /// - Throws: `writeInvalid` for a value that the format cannot represent: in XML null, sets, keys
@@ -207,17 +213,29 @@ extension BinaryPropertyListReader {
     package init(
         detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard
     ) throws(PropertyListError) {
+        var findings: [PropertyListFinding] = []
+        try self.init(detecting: storage, limits: limits, findings: &findings)
+    }
+
+    /// The same, with what the binary form does not show of a text form.
+    package init(
+        detecting storage: PropertyListStorage, limits: PropertyListLimits = .standard,
+        findings: inout [PropertyListFinding]
+    ) throws(PropertyListError) {
+        let text: (storage: PropertyListStorage, findings: [PropertyListFinding])
         switch PropertyListFormat(detecting: storage.bytes) {
         case .binary:
             try self.init(storage, limits: limits)
+            return
         case .xml:
-            try self.init(XMLPropertyListReader.binary(from: storage.bytes, limits: limits), limits: limits)
+            text = try XMLPropertyListReader.binary(from: storage.bytes, limits: limits)
         case nil:
             guard OpenStepPropertyListReader.mayBegin(storage.bytes) else {
                 throw .corrupt("this is neither a binary nor an XML property list", at: 0)
             }
-            try self.init(
-                OpenStepPropertyListReader.binary(from: storage.bytes, limits: limits).storage, limits: limits)
+            text = try OpenStepPropertyListReader.binary(from: storage.bytes, limits: limits)
         }
+        findings = text.findings
+        try self.init(text.storage, limits: limits)
     }
 }

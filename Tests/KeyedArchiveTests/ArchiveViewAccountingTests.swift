@@ -139,6 +139,8 @@ extension ForeignArchive {
         case .object(nil): return nil
         case .object: objects[index].fields[place].value = .object(nil)
         case .objects(let elements): objects[index].fields[place].value = .objects(Array(elements.dropLast()))
+        case .list(let elements): objects[index].fields[place].value = .list(Array(elements.dropLast()))
+        case .dictionary(let entries): objects[index].fields[place].value = .dictionary(Array(entries.dropLast()))
         }
         return "\(objects[index].className).\(field.key)"
     }

@@ -10,6 +10,9 @@ struct ForeignArchive {
         /// An object by its number; nil for nil.
         case object(Int?)
         case objects([Int])
+        /// A list in place, and a dictionary.
+        case list([Value])
+        case dictionary([(key: String, value: Value)])
     }
 
     struct Field {
@@ -41,8 +44,11 @@ struct ForeignArchive {
         let places = (Array(1...(objects.count + names.count))).shuffled(using: &random)
         func uid(_ object: Int) -> UInt32 { UInt32(places[object]) }
         func uid(ofClass name: String) -> UInt32 { UInt32(places[objects.count + (names.firstIndex(of: name) ?? 0)]) }
-        func value(_ value: Value) throws -> UInt32 {
-            switch value {
+        func dictionary(_ entries: [(key: String, value: UInt32)]) -> UInt32 {
+            writer.dictionary(of: entries.map { (writer.string($0.key), $0.value) })
+        }
+        func value(_ part: Value) throws -> UInt32 {
+            switch part {
             case .inline(let leaf): return try writer.add(leaf)
             case .object(let object): return writer.uid(object.map(uid) ?? 0)
             case .objects(let elements):
@@ -51,15 +57,11 @@ struct ForeignArchive {
                     writer.setReference(index, in: references, to: writer.uid(uid(element)))
                 }
                 return list
+            case .list(let elements):
+                return try elements.map { try value($0) }.withUnsafeBufferPointer { writer.array(of: $0) }
+            case .dictionary(let entries):
+                return dictionary(try entries.map { ($0.key, try value($0.value)) }.shuffled(using: &random))
             }
-        }
-        func dictionary(_ entries: [(key: String, value: UInt32)]) -> UInt32 {
-            let (number, references) = writer.dictionary(count: entries.count)
-            for (index, entry) in entries.enumerated() {
-                writer.setReference(index, in: references, to: writer.string(entry.key))
-                writer.setReference(entries.count + index, in: references, to: entry.value)
-            }
-            return number
         }
         var entries: [Int: UInt32] = [0: writer.string("$null")]
         for (index, object) in objects.enumerated() {
@@ -193,6 +195,16 @@ struct ForeignArchiveGenerator {
             ? (values.random.number(2) == 0 ? text() : leaf(scalar())) : values.random.number(archive.objects.count)
     }
 
+    /// A container within a field, with objects and other values.
+    private mutating func inPlace(depth: Int) -> ForeignArchive.Value {
+        let parts: [ForeignArchive.Value] = (0..<3).map { index in
+            if index == 0, depth < 3 { return inPlace(depth: depth + 1) }
+            return values.random.number(2) == 0 ? .object(any()) : .inline(scalar())
+        }
+        return values.random.number(2) == 0
+            ? .list(parts) : .dictionary(parts.map { (mark("part"), $0) })
+    }
+
     private mutating func instance(isInner: Bool) throws -> Int {
         func list(_ key: String, _ elements: [Int]) -> ForeignArchive.Field {
             .init(key: key, value: .objects(elements))
@@ -246,7 +258,7 @@ struct ForeignArchiveGenerator {
             fields = [
                 .init(key: mark("field"), value: .object(any())), inline("n", scalar()),
                 .init(key: "$$odd", value: .object(any())),
-                inline("bytes", .data(bytes(4))),
+                inline("bytes", .data(bytes(4))), .init(key: "parts", value: inPlace(depth: 0)),
             ]
         }
         // A field that the class does not read, as newer versions and other programs write them.

@@ -15,6 +15,11 @@ struct JSONAccountingTests {
             ("170141183460469231731687303715884105728", nil), ("-0.0", "-0.0"), ("1e400", nil), ("-1e400", nil),
             ("1e-400", nil), ("0e-400", "0"), ("5e-324", "5e-324"), ("0.1000000000000000055", "0.1"), ("NaN", nil),
             ("Infinity", nil), ("-Infinity", nil), ("675127116845989888", "675127116845989888"),
+            ("9007199254740993.0", "9007199254740993"), ("-9007199254740993.00", "-9007199254740993"),
+            ("9007199254740993e0", "9007199254740993"), ("9.007199254740993E15", "9007199254740993"),
+            ("12345678901234567891.0", "12345678901234567891"), ("9007199254740993.5", nil),
+            ("0.99999999999999999", "1"), ("1e100", "1e+100"), ("1e23", "1e+23"), ("1e18", "1000000000000000000"),
+            ("9.9999999999999992e+22", "1e+23"), ("1.2345678901234567e+18", "1.2345678901234568e+18"),
         ])
     func edges(_ text: String, _ expected: String?) throws {
         do throws(JSONError) {
@@ -33,6 +38,38 @@ struct JSONAccountingTests {
         let value = try PropertyListValue(json: Array(text.utf8), repeated: &repeated)
         #expect(value == .dictionary(["b": .dictionary(["a": .integer(3)]), "c": .integer(2)]))
         #expect((repeated.count, repeated.first) == (3, "a"))
+    }
+
+    @Test(
+        "what a property list's JSON does not stand for exactly is refused",
+        arguments: [
+            #"{"$date":"2023-02-29T00:00:00Z"}"#, #"{"$date":"2024-01-01T25:00:00Z"}"#, #"{"$date":"1e400"}"#,
+            #"{"$date":9007199254740993}"#, #"{"$data":"!!!"}"#, #"{"$data":"AA== x"}"#, #"{"$data":"AA==AA=="}"#,
+            #"{"$data":"AB=="}"#, #"{"$data":"AAAA-_"}"#, #"{"$float":1e300}"#, #"{"$float":1e-60}"#,
+            #"{"$float":16777217}"#, #"{"$float":0.123456789}"#, #"{"$float":"1e400"}"#, #"{"$real":"1e400"}"#,
+            #"{"$real":9007199254740993}"#, #"{"$real":9007199254740993.0}"#, "9007199254740993.0",
+            #"{"$entries":[[1,2],[1,3]]}"#, #"{"$entries":[["a",2],["a",3]]}"#, #"{"$entries":[[1.5,2],[1.5,3]]}"#,
+        ])
+    func inexactTags(_ text: String) {
+        #expect(throws: PropertyListError.self) {
+            try Array(text.utf8).withUnsafeBytes { try BinaryPropertyListReader(json: $0) }
+        }
+    }
+
+    @Test(
+        "what it stands for exactly is read",
+        arguments: [
+            (#"{"$data":"AA= =\n"}"#, .data([0])), (#"{"$float":0.1}"#, .single(0.1)),
+            (#"{"$float":"-inf"}"#, .single(-.infinity)),
+            (#"{"$float":16777216}"#, .single(16_777_216)), (#"{"$real":5}"#, .real(5)), ("1e23", .real(1e23)),
+            ("1e18", .real(1e18)), ("1.0", .real(1)),
+            (
+                #"{"$entries":[[1,2],[1.0,3]]}"#,
+                .dictionary(PropertyListDictionary([(.integer(1), .integer(2)), (.real(1), .integer(3))]))
+            ),
+        ] as [(String, PropertyListValue)])
+    func exactTags(_ text: String, _ value: PropertyListValue) throws {
+        #expect(try Array(text.utf8).withUnsafeBytes { try BinaryPropertyListReader(json: $0).value() } == value)
     }
 
     @Test("what has no JSON is refused with its path")
@@ -67,10 +104,15 @@ struct JSONAccountingTests {
         try #require(lines.count == texts.count)
         for (text, line) in zip(texts, lines) {
             let words = line.split(separator: " ")
-            switch try PropertyListValue(json: Array(text.utf8)) {
+            guard let number = try? PropertyListValue(json: Array(text.utf8)) else {
+                #expect(text.contains(".") && abs(Double(text) ?? 0) >= 0x1p53, "\(text)")
+                continue
+            }
+            switch number {
             case .integer(let value):
                 #expect(words[0] == "int" ? words[1] == "\(value)" : Double(words[1]) == Double(value), "\(text)")
-            case .wideInteger(let value): #expect(line == "int \(value)")
+            case .wideInteger(let value):
+                #expect(words[0] == "int" ? words[1] == "\(value)" : Double(words[1]) == Double(value), "\(text)")
             case .real(let value): #expect(words[0] == "float" && Double(words[1]) == value, "\(text)")
             default: Issue.record("\(text)")
             }

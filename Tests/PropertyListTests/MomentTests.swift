@@ -41,6 +41,25 @@ struct MomentTests {
         #expect(ISO8601.parse(nan.text) == nil)
     }
 
+    @Test(
+        "digits that no date has, and seconds that no day has, are no date",
+        arguments: [
+            "2024-01-31T10:00:00.123456789Z", "9999-12-31T23:59:59.999999999Z", "2016-06-15T12:30:60Z",
+            "2016-12-31T23:59:60+01:00",
+        ])
+    func surplusDigits(text: String) throws {
+        #expect(ISO8601.parse(text) == nil)
+        #expect(ISO8601.hasSurplusDigits(text) == text.contains("."))
+        let json = Array("{\"$date\":\"\(text)\"}".utf8)
+        var isRefused = false
+        do {
+            _ = try json.withUnsafeBytes { bytes throws(PropertyListError) in
+                try BinaryPropertyListReader(json: bytes)
+            }
+        } catch { isRefused = true }
+        #expect(isRefused)
+    }
+
     @Test("a number of a clock and its text are the same moment, and the number comes back")
     func clocks() throws {
         for milliseconds in [1, 123, 250, 333, 500, 999] {

@@ -174,6 +174,23 @@ struct ForeignPropertyListTests {
         #expect(salvage.findings.first?.line == 1)
     }
 
+    @Test("equal keys of the binary form are findings, and losses of what is written of it")
+    func equalBinaryKeys() throws {
+        let writer = BinaryPropertyListWriter()
+        let (number, references) = writer.dictionary(count: 2)
+        for index in 0..<2 {
+            writer.setReference(index, in: references, to: writer.string("a"))
+            writer.setReference(2 + index, in: references, to: writer.integer(Int64(index)))
+        }
+        let bytes = try writer.finish(topObject: number)
+        var findings: [PropertyListFinding] = []
+        #expect(try PropertyListValue(decoding: bytes, findings: &findings) == .dictionary(["a": .integer(0)]))
+        #expect(findings.map(\.message) == ["the key “a” stands twice in a dictionary; the first counts"])
+        let reader = try BinaryPropertyListReader(bytes)
+        let loss = "1 key more than once in a dictionary, the first \"a\": the first value counts"
+        #expect(try (reader.xmlSayingLoss().loss, reader.jsonSayingLoss().loss) == (loss, loss))
+    }
+
     @Test("base64 that is none throughout is said, and refused where nothing of it is")
     func base64() throws {
         #expect(try Self.read("<plist><data>AQ=!I=</data></plist>") == .data([1]))

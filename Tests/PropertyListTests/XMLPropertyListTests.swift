@@ -61,6 +61,35 @@ struct XMLPropertyListTests {
         #expect(throws: PropertyListError.self) { try PropertyListValue(decoding: Array(text.utf8)) }
     }
 
+    @Test(
+        "a date that no calendar has is another one, as in Apple's reader, and a finding says so with its line",
+        arguments: [
+            ("2023-02-29T00:00:00Z", "2023-03-01T00:00:00Z"), ("2024-13-01T00:00:00Z", "2025-01-01T00:00:00Z"),
+            ("2024-00-10T00:00:00Z", "2023-12-10T00:00:00Z"), ("2024-01-00T00:00:00Z", "2023-12-31T00:00:00Z"),
+            ("2024-01-01T25:00:00Z", "2024-01-02T01:00:00Z"), ("2024-01-01T00:60:00Z", "2024-01-01T01:00:00Z"),
+            ("2024-01-01T00:00:61Z", "2024-01-01T00:01:01Z"), ("2024-02-29T23:59:59Z", nil),
+            ("-0001-12-31T00:00:00Z", nil),
+        ] as [(String, String?)])
+    func datesOfNoCalendar(_ text: String, _ other: String?) throws {
+        var findings: [PropertyListFinding] = []
+        let bytes = Self.document("<array>\n<date>\(text)</date></array>")
+        guard case .array(let dates) = try PropertyListValue(decoding: bytes, findings: &findings),
+            case .date(let date)? = dates.first
+        else {
+            Issue.record("no date")
+            return
+        }
+        #expect(date.xmlText == other ?? text)
+        #expect(
+            findings.map(\.message) == (other.map { ["no calendar has the date “\(text)”; it reads as \($0)"] } ?? []))
+        #expect(findings.allSatisfy { $0.line == 3 })
+    }
+
+    @Test("the characters that XML has come back") func characters() throws {
+        let text = PropertyListValue.string("\t\n\r \u{7F}\u{80}\u{FFFD}ï😀")
+        #expect(try PropertyListValue(decoding: text.encoded(as: .xml)) == text)
+    }
+
     @Test("nesting has a limit")
     func depth() {
         let deep = String(repeating: "<array>", count: 600) + String(repeating: "</array>", count: 600)
@@ -110,7 +139,8 @@ struct XMLPropertyListTests {
             PropertyListValue.null, .set([]), .date(PropertyListDate(secondsSinceReferenceDate: 1e15)), .string("\0"),
             .dictionary(["CF$UID": .integer(1)]), .utf16([0xD800]),
             .dictionary(PropertyListDictionary([(.integer(1), .null)])),
-            .date(PropertyListDate(secondsSinceReferenceDate: .nan)),
+            .date(PropertyListDate(secondsSinceReferenceDate: .nan)), .string("a\u{1}b"), .string("\u{1F}"),
+            .string("ï\u{FFFE}"), .string("\u{FFFF}"), .dictionary(["a\u{8}": .integer(1)]),
         ])
     func unwritable(_ value: PropertyListValue) {
         let error = #expect(throws: PropertyListError.self) { try value.encoded(as: .xml) }

@@ -77,7 +77,16 @@ package struct ItemArchiveReader {
             values.archive = Self.archive(try ArchiveObjectTable(reader, isForgiving: true))
             var tops: [(key: String, uid: UInt32)] = []
             for (key, value) in values.archive.table.top {
-                if let uid = try reader.uid(at: value) { tops.append((key, uid)) }
+                if let uid = try reader.uid(at: value) {
+                    tops.append((key, uid))
+                } else {
+                    report.leaveOut(.other("\(key) of the archive is not an array of items"))
+                }
+            }
+            for index in 0..<root.count {
+                let key = try reader.string(at: reader.reference(index, in: root)) ?? "a key"
+                if ["$version", "$archiver", "$top", "$objects"].contains(key) { continue }
+                report.leaveOut(.other("\(key) of the archive is beside its objects"))
             }
             for (key, uid) in tops {
                 do throws(PropertyListError) {
@@ -86,7 +95,6 @@ package struct ItemArchiveReader {
                     report.recordDamage("\(key) of the archive cannot be read: \(error.message)")
                 }
             }
-            keepForeign()
         }
         report.settleForms()
         report.settleKeys(hasTwoKeys: hasTwoKeys)
@@ -99,7 +107,6 @@ package struct ItemArchiveReader {
             let number = reader.reference(index, in: objects)
             if looksLikeItem(number) { readElement(number) }
         }
-        keepForeign()
         report.settleKeys(hasTwoKeys: hasTwoKeys)
     }
 
@@ -121,7 +128,7 @@ package struct ItemArchiveReader {
         let number = try values.archive.table.number(of: uid)
         guard let container = try values.archive.table.dictionary(at: number) else {
             if !(try reader.isString(number, "$null")) {
-                report.leaveOut("\(key) of the archive is not an array of items")
+                report.leaveOut(.other("\(key) of the archive is not an array of items"))
             }
             return
         }
@@ -130,7 +137,7 @@ package struct ItemArchiveReader {
             if isOnly && key == "root" {
                 report.schema.isMutableArray = className == "NSMutableArray"
             } else {
-                report.leaveOut("the items under \(key) of the archive become part of one array")
+                report.leaveOut(.other("the items under \(key) of the archive become part of one array"))
             }
             loader.reserve(store.count + elements.count)
             itemArrays.append(elements)
@@ -145,16 +152,16 @@ package struct ItemArchiveReader {
                 }
             }
         } else if let className, store.schema.isItemClass(className) {
-            report.leaveOut("the one item of the archive becomes part of an array")
+            report.leaveOut(.other("the one item of the archive becomes part of an array"))
             singleItems.insert(uid)
             readElement(number)
         } else {
-            report.leaveOut("\(key) of the archive is of class \(className ?? "none") and no array of items")
+            report.leaveOut(.other("\(key) of the archive is of class \(className ?? "none") and no array of items"))
         }
     }
 
     /// Keeps the objects that the store cannot hold, to write them back with their items.
-    private mutating func keepForeign() {
+    mutating func keepForeign() {
         guard !report.foreign.isEmpty else { return }
         var items = singleItems
         for elements in itemArrays {
@@ -162,18 +169,31 @@ package struct ItemArchiveReader {
                 if let uid = try? reader.uid(at: reader.reference(index, in: elements)) { items.insert(uid) }
             }
         }
-        var left = report.foreign
         do throws(ArchiveError) {
             let archive = try KeyedArchiveReader(reader, acceptsAnyArchiver: true)
-            left = try report.schema.foreignFields.take(left, from: archive, items: items)
+            for (field, reason) in try report.schema.foreignFields.take(report.foreign, from: archive, items: items) {
+                if let reason {
+                    report.leaveOut(.unreadable(ExactText(field.name), reason.message), field.row)
+                } else {
+                    leaveOut(field)
+                }
+            }
         } catch {
-            report.leaveOut("the objects in fields of items cannot be kept: \(error)")
+            for field in report.foreign {
+                report.leaveOut(.unreadable(ExactText(field.name), error.message), field.row)
+            }
         }
-        for field in left {
-            let number = try? values.archive.table.number(of: field.uid)
-            let known = number.map { values.archive.describe($0) } ?? "damaged"
-            report.leaveOut("\(field.name) of an item is \(known), which a field cannot hold")
-        }
+    }
+
+    /// Counts the objects in custom fields as left out: an import takes values only.
+    package mutating func leaveOutForeign() {
+        for field in report.foreign where !store.schema.has(field.name) { leaveOut(field) }
+    }
+
+    private mutating func leaveOut(_ field: ForeignFields.Field) {
+        let number = try? values.archive.table.number(of: field.uid)
+        let known = number.map { values.archive.describe($0) } ?? "damaged"
+        report.leaveOut(.object(ExactText(field.name), known), field.row)
     }
 
     // MARK: Single items
@@ -192,7 +212,7 @@ package struct ItemArchiveReader {
     /// - Returns: the item's row; nil if the object is not an item.
     private mutating func readItem(_ number: Int) throws(PropertyListError) -> UInt32? {
         guard let container = try values.archive.table.dictionary(at: number) else {
-            report.leaveOut("an element of the archive is not an item")
+            report.leaveOut(.element(className: nil))
             return nil
         }
         let shape = try values.archive.shape(of: container)
@@ -235,7 +255,9 @@ package struct ItemArchiveReader {
         finish(draft, hasKey: hasKey, lacksImage: lacksImage)
         if !values.foreign.isEmpty {
             let key = store.keyString(draft.row)
-            report.foreign += values.foreign.map { ForeignFields.Field(itemKey: key, name: $0.name, uid: $0.uid) }
+            report.foreign += values.foreign.map {
+                ForeignFields.Field(itemKey: key, row: draft.row, name: $0.name, uid: $0.uid)
+            }
         }
         report.count += 1
         return draft.row
@@ -285,7 +307,7 @@ package struct ItemArchiveReader {
         }
         let className = archived?.name ?? (isSalvaging ? report.schema.className : "none")
         guard className == report.schema.className || store.schema.isItemClass(className) else {
-            report.leaveOut("an element of the archive is of class \(className) and no item")
+            report.leaveOut(.element(className: className))
             return false
         }
         if !report.hasSchema {
@@ -310,7 +332,7 @@ extension ItemArchiveReader {
         guard let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes)) else { return [] }
         let store = ColumnStore(schema)
         var items = ItemArchiveReader(ItemLoader(store), reader, ArchiveIdentity(of: bytes))
-        do throws(PropertyListError) { try items.read() } catch { return [] }
+        guard (try? items.read()) != nil else { return [] }
         let report = items.report
         guard report.schema.form == .keyedArchive, report.hasSchema, report.namesFields else { return [] }
         let misfits = store.misfits()

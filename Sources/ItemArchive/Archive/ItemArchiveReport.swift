@@ -9,8 +9,11 @@ package struct ItemArchiveReport {
     var count = 0
     /// What was changed in the items, in words.
     var notices: [String] = []
-    /// The first contents of the archive that the store does not hold, in words.
-    package private(set) var leftOut: [String] = []
+    /// The contents of the archive that the store does not hold: the first kinds of them, each counted, with the row of
+    /// its first item.
+    private var losses: [(what: Loss, count: Int, row: UInt32?)] = []
+    /// The number of those of further kinds.
+    private var furtherLosses = 0
     /// Whether the archive has content that the store does not hold.
     private(set) var leavesSomethingOut = false
     /// Whether the archive has values in other forms than the store writes: absent, mutable, shared.
@@ -49,6 +52,20 @@ package struct ItemArchiveReport {
         var contained: Set<ExactText> = []
     }
 
+    /// Content of an archive that the store does not hold.
+    enum Loss: Hashable {
+        /// An element that is not an item, and its class.
+        case element(className: String?)
+        /// An object in a field of an item, described.
+        case object(ExactText, String)
+        /// An object in a field of an item, and why it cannot be read.
+        case unreadable(ExactText, String)
+        /// A value of a dictionary in a field, whose key has an earlier value.
+        case equalKey(ExactText)
+        /// Something else, in words.
+        case other(String)
+    }
+
     /// The number of some values, and the first three, with their items' rows.
     private struct Sample {
         var count = 0
@@ -65,9 +82,43 @@ package struct ItemArchiveReport {
         schema = ArchiveSchema(store.schema)
     }
 
-    /// The number of objects of an application's own classes in custom fields.
-    package var foreignCount: Int {
-        foreign.count { !store.schema.has($0.name) }
+    /// The contents of the archive that the store does not hold, in words: of each kind the number.
+    package var countedLosses: [(count: Int, text: String)] {
+        var all = losses.map { (count: $0.count, text: text(of: $0.what, $0.count, $0.row)) }
+        if furtherLosses > 0 {
+            let verb = furtherLosses == 1 ? "is" : "are"
+            all.append((furtherLosses, "\(furtherLosses.counted("further part")) of the archive \(verb) left out"))
+        }
+        return all
+    }
+
+    /// The same, without the numbers.
+    var leftOut: [String] { countedLosses.map(\.text) }
+
+    private func text(of what: Loss, _ count: Int, _ row: UInt32?) -> String {
+        // "in 3 items, the first of them "Lamp""
+        let items = row.map { row in
+            let label = store.label(row)
+            return count == 1 ? " in \(label)" : " in \(count.counted("item")), the first of them \(label)"
+        }
+        let place = items ?? " of an item"
+        switch what {
+        case .element(nil):
+            return count == 1
+                ? "an element of the archive is not an item"
+                : "\(count.grouped) elements of the archive are not items"
+        case .element(let name?):
+            return count == 1
+                ? "an element of the archive is of class \(name) and no item"
+                : "\(count.grouped) elements of the archive are of class \(name) and no items"
+        case .object(let field, let object): return "\(field)\(place) is \(object), which a field cannot hold"
+        case .unreadable(let field, let reason): return "\(field)\(place) cannot be read: \(reason)"
+        case .equalKey(let field):
+            let values = count == 1 ? "a value" : "\(count.grouped) values"
+            let first = row.map { ", first in \(store.label($0))" } ?? ""
+            return "\(field) lacks \(values) of keys that its dictionary has twice\(first): the first value counts"
+        case .other(let text): return count == 1 ? text : "\(text) (\(count.grouped) times)"
+        }
     }
 
     /// What the store does not hold exactly, in words.
@@ -110,9 +161,20 @@ package struct ItemArchiveReport {
     }
 
     /// Records something that the store does not hold.
-    mutating func leaveOut(_ notice: String) {
+    ///
+    /// - Parameters:
+    ///   - what: what it is.
+    ///   - row: the item's row; nil if it belongs to no item.
+    ///   - count: how often.
+    mutating func leaveOut(_ what: Loss, _ row: UInt32? = nil, count: Int = 1) {
         leavesSomethingOut = true
-        if leftOut.count < 20, !leftOut.contains(notice) { leftOut.append(notice) }
+        if let index = losses.firstIndex(where: { $0.what == what }) {
+            losses[index].count += count
+        } else if losses.count < 20 {
+            losses.append((what, count, row))
+        } else {
+            furtherLosses += count
+        }
     }
 
     /// The cell of a field that is nil.

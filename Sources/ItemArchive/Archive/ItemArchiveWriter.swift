@@ -55,8 +55,8 @@ package struct ItemArchiveWriter {
     private func encode(_ archiver: KeyedArchiver) throws(ArchiveError) {
         let fields = schema.schema.numbers.dropLast().map { field in
             WrittenField(
-                field, schema.schema.kinds[Int(field.rawValue)], archiver.key(schema.keys[Int(field.rawValue)]),
-                isObject: schema.objectFields.contains(field))
+                field: field, kind: schema.schema.kinds[Int(field.rawValue)],
+                key: archiver.key(schema.keys[Int(field.rawValue)]), isObject: schema.objectFields.contains(field))
         }
         let key = archiver.key(schema.itemKeyKey)
         let custom = snapshot.fieldNames.map { archiver.key(schema.archivedKey(ofField: $0)) }
@@ -103,10 +103,6 @@ package struct ItemArchiveWriter {
         let key: ArchiveKey
         /// Whether an integer is an object and not inline.
         let isObject: Bool
-
-        init(_ field: ItemField, _ kind: DeclaredKind, _ key: ArchiveKey, isObject: Bool) {
-            (self.field, self.kind, self.key, self.isObject) = (field, kind, key, isObject)
-        }
     }
 
     /// Writes a field of every item.
@@ -202,9 +198,7 @@ package struct ItemArchiveWriter {
     }
 
     private func propertyList() -> PropertyListValue {
-        var items: [PropertyListValue] = []
-        items.reserveCapacity(snapshot.count)
-        for index in 0..<snapshot.count {
+        let items = (0..<snapshot.count).map { index -> PropertyListValue in
             var values = snapshot.values(at: index)
             var entries: PropertyListFields = [:]
             for field in schema.fields {
@@ -212,15 +206,42 @@ package struct ItemArchiveWriter {
                 if value != .null { entries[field.key] = value }
             }
             for (name, value) in values { entries[schema.archivedKey(ofField: name)] = value }
-            items.append(.fields(entries))
+            return .fields(entries)
         }
         return .array(items)
     }
 }
 
+extension ArchiveSchema {
+    /// The objects that a save writes back, and that items' values do not have: see ``DocumentPersistence``.
+    func unheldObjects(of rows: [UInt32], in columns: ColumnStore) throws(StoreError) -> [UnheldObject] {
+        if foreignFields.isEmpty { return [] }
+        let objects: ForeignFields.Objects
+        do throws(ArchiveError) { objects = try foreignFields.objects() } catch {
+            throw StoreError(
+                .corruptArchive, "the objects in fields of items cannot be read: \(error.message)", cause: error)
+        }
+        let snapshot = ItemSnapshot(columns)
+        var found: [UnheldObject] = []
+        for row in rows {
+            let key = columns.keyString(row)
+            let fields = objects.fields(ofItem: snapshot.source(ofCopy: key) ?? key)
+            for (name, object) in fields.sorted(by: { $0.key < $1.key }) {
+                let value = columns.existingField(named: name.string).flatMap { columns.value(row, $0) }
+                if value == nil {
+                    found.append(UnheldObject(row: row, field: name.string, kind: object.className))
+                } else if let decimal = object.decimal, !decimal.isExactAsValue,
+                    ItemObjectEditor.areSame(decimal.propertyListValue, value)
+                {
+                    found.append(UnheldObject(row: row, field: name.string, kind: "the digits of \(object.className)"))
+                }
+            }
+        }
+        return found
+    }
+}
+
 extension ArchiveValue {
     /// The value under which the store carries an object of a field of every item; nil if it cannot hold it.
-    var carriedValue: PropertyListValue? {
-        if case .value(.decimal(let decimal)) = self { decimal.propertyListValue } else { nil }
-    }
+    var carriedValue: PropertyListValue? { decimal?.propertyListValue }
 }

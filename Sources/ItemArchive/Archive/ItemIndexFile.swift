@@ -221,12 +221,8 @@ package struct ItemIndexFile: Sendable {
 
     private static func strings(_ value: PropertyListValue?) -> [String]? {
         guard case .array(let elements)? = value else { return nil }
-        var strings: [String] = []
-        for element in elements {
-            guard case .string(let text) = element else { return nil }
-            strings.append(text)
-        }
-        return strings
+        let strings = elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        return strings.count == elements.count ? strings : nil
     }
 }
 

@@ -104,11 +104,8 @@ struct ItemObjectEditor {
             return
         }
         makeExplicit(before: key)
-        if case .inline? = object[key], Self.isScalar(value) {
-            object[key] = .inline(value)
-        } else {
-            set(value, under: key)
-        }
+        let isInline = if case .inline? = object[key] { true } else { false }
+        place(value, under: key, inline: isInline)
     }
 
     /// A reader would take a key that is a field of the domain in another edition for that field, unless the object has
@@ -236,7 +233,12 @@ struct ItemPlaces {
         switch value {
         case .collection(let collection) where collection.kind == .array: return collection.elements
         case .unknown(let object) where object.archivedClass.lineage.contains("NSArray"):
-            guard case .objects(let elements)? = object["NS.objects"] else { return nil }
+            guard case .list(let parts)? = object["NS.objects"] else { return nil }
+            var elements: [ArchiveValue?] = []
+            for part in parts {
+                guard case .object(let element) = part else { return nil }
+                elements.append(element)
+            }
             return elements
         default: return nil
         }
@@ -245,7 +247,7 @@ struct ItemPlaces {
     private static func setElements(of value: ArchiveValue, to elements: [ArchiveValue?]) {
         switch value {
         case .collection(let collection): collection.elements = elements
-        case .unknown(let object): object["NS.objects"] = .objects(elements)
+        case .unknown(let object): object["NS.objects"] = .list(elements.map { .object($0) })
         default: break
         }
     }

@@ -33,9 +33,8 @@ struct ItemValueReader {
         let number = try archive.resolve(reference)
         if isNull(number) { return report.absent(field) }
         if let bytes = try reader.asciiString(at: number) { return cell(number, bytes) }
-        if let found = try archive.table.text(at: number) {
-            // Half of a surrogate pair is carried as it is.
-            guard case .string(let text) = found else { return try carried(number, reference, field, row, &report) }
+        // Half of a surrogate pair is carried as it is.
+        if case .string(let text)? = try archive.table.text(at: number) {
             if try reader.kind(of: number) != .string { report.hasOtherForms = true }
             return store.text(text)
         }
@@ -55,12 +54,22 @@ struct ItemValueReader {
             if let uid { foreign.append((name, uid)) }
             return store.cell(decimal.propertyListValue)
         }
-        if let value = try archive.value(at: number), let checked = try? FieldValidation.checked(value, custom: name) {
-            return store.cell(checked)
-        }
-        report.recordUnheld(field, row, archive.describe(number))
-        if let uid { foreign.append((name, uid)) } else { report.leaveOut("\(name) of an item cannot be a field") }
+        if let value = try value(number, reference, name, row, &report) { return store.cell(value) }
+        let known = archive.describe(number)
+        report.recordUnheld(field, row, known)
+        if let uid { foreign.append((name, uid)) } else { report.leaveOut(.object(ExactText(name), known), row) }
         return .absent
+    }
+
+    /// A value that a field can hold; nil for another object.
+    private mutating func value(
+        _ number: Int, _ reference: Int, _ name: String, _ row: UInt32, _ report: inout ItemArchiveReport
+    ) throws(PropertyListError) -> PropertyListValue? {
+        guard let value = try archive.value(at: number, isInPlace: number == reference),
+            let checked = try? FieldValidation.checked(value, custom: name)
+        else { return nil }
+        if archive.equalKeys > 0 { report.leaveOut(.equalKey(ExactText(name)), row, count: archive.equalKeys) }
+        return checked
     }
 
     /// The cell of a text; a long text that several items share has one cell.
@@ -116,7 +125,9 @@ struct ItemValueReader {
         }
         if isNull(number) { return false }
         guard let text = try archive.table.string(at: number), !text.isEmpty else {
-            if try reader.kind(of: number) != .null { report.leaveOut("the itemKey of an item is not a text") }
+            if try reader.kind(of: number) != .null {
+                report.leaveOut(.other("the itemKey of an item is not a text"))
+            }
             return false
         }
         if try reader.kind(of: number) != .string { report.hasOtherForms = true }
@@ -136,23 +147,20 @@ struct ItemValueReader {
         if let bytes = try reader.asciiString(at: number) {
             return store.setCell(draft.row, field, cell(number, bytes))
         }
-        guard let value = try archive.value(at: number),
-            let checked = try? FieldValidation.checked(value, custom: name)
-        else {
+        guard let value = try value(number, reference, name, draft.row, &report) else {
             if report.schema.form == .keyedArchive, let uid = try reader.uid(at: reference) {
                 return foreign.append((name, uid))
             }
-            let known = archive.describe(number)
-            return report.leaveOut("\(name) of an item is \(known), which a field cannot hold")
+            return report.leaveOut(.object(ExactText(name), archive.describe(number)), draft.row)
         }
         if number == reference, report.schema.form == .keyedArchive {
             report.schema.inlineFields.insert(ExactText(name))
         }
         // A list shared by several items.
-        if case .array = checked, !lists.insert(number).inserted { report.hasOtherForms = true }
-        if case .dictionary = checked, !lists.insert(number).inserted { report.hasOtherForms = true }
+        if case .array = value, !lists.insert(number).inserted { report.hasOtherForms = true }
+        if case .dictionary = value, !lists.insert(number).inserted { report.hasOtherForms = true }
         if archive.metOtherForm { report.hasOtherForms = true }
-        store.setCell(draft.row, field, store.cell(checked))
+        store.setCell(draft.row, field, store.cell(value))
     }
 }
 
@@ -221,7 +229,7 @@ struct ItemPlan {
                     roles.append(.custom(store.field(named: name), name))
                 } else {
                     roles.append(.className)
-                    report.leaveOut("the key \(text) of an item cannot be a field")
+                    report.leaveOut(.other("the key \(text) of an item cannot be a field"))
                 }
             }
         }

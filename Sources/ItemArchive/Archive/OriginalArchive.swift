@@ -42,7 +42,7 @@ package final class OriginalArchive: Sendable {
             let fields = snapshot.values(at: index)
             let key = snapshot.keyString(index)
             let object: ArchivedObject
-            if let existing = places.objects[ExactText(key)], let old = known.row(forKey: key) {
+            if let existing = places.objects[ExactText(key)], let old = known.store.row(ofKey: key) {
                 var editor = ItemObjectEditor(existing, form)
                 let values = known.values(old)
                 editor.update(from: values, to: fields, hasKey: known.keys.contained.contains(ExactText(key)))
@@ -52,7 +52,7 @@ package final class OriginalArchive: Sendable {
                 var editor = ItemObjectEditor(object, form)
                 editor.fill(with: fields)
                 if let source = snapshot.source(ofCopy: key), let model = places.objects[ExactText(source)],
-                    let old = known.row(forKey: source)
+                    let old = known.store.row(ofKey: source)
                 {
                     let values = known.values(old)
                     editor.takeUnusualForms(of: model, with: values, for: fields)
@@ -79,10 +79,6 @@ package final class OriginalArchive: Sendable {
             store.dictionary(of: row, keepsAttachment: true, marksAbsent: true)
         }
 
-        func row(forKey key: String) -> UInt32? {
-            var key = key
-            return key.withUTF8 { store.row(forKey: $0) }
-        }
     }
 
     private func known() throws(PropertyListError) -> Known {
@@ -120,6 +116,7 @@ package struct ForeignFields: Sendable, Hashable {
     /// A field found by a reader: its item, its name, and its object in the archive.
     struct Field {
         let itemKey: String
+        let row: UInt32
         let name: String
         let uid: UInt32
     }
@@ -130,20 +127,20 @@ package struct ForeignFields: Sendable, Hashable {
     ///   - found: the fields.
     ///   - reader: the archive.
     ///   - items: the objects that are items: an object that refers back to one cannot be extracted.
-    /// - Returns: the fields that could not be kept.
-    /// - Throws: `ArchiveError` for unreadable objects.
+    /// - Returns: the fields that could not be kept, and the reason why one cannot be read.
+    /// - Throws: `ArchiveError` when none can be extracted.
     mutating func take(
         _ found: [Field], from reader: KeyedArchiveReader, items: Set<UInt32>
-    ) throws(ArchiveError) -> [Field] {
+    ) throws(ArchiveError) -> [(field: Field, reason: ArchiveError?)] {
         let objects = found.enumerated().map { (key: String($0.offset), uid: $0.element.uid) }
-        let (bytes, keys) = try reader.extract(objects, without: items)
+        let (bytes, keys, unreadable) = try reader.extract(objects, without: items)
         archive = bytes
-        var left: [Field] = []
+        var left: [(field: Field, reason: ArchiveError?)] = []
         for (index, field) in found.enumerated() {
             if keys.contains(String(index)) {
                 fields[ExactText(field.itemKey), default: [:]][ExactText(field.name)] = String(index)
             } else {
-                left.append(field)
+                left.append((field, unreadable[String(index)]))
             }
         }
         return left

@@ -44,6 +44,9 @@ struct ArchiveFolder {
 
     // MARK: Quarantine
 
+    /// The name of an archive that has more content than a store holds.
+    static let originalName = "items.archive.original"
+
     /// An unused path beside the store's files: `<name>-1`, `<name>-2`, …
     func quarantinePath(_ name: String) throws(FileError) -> String {
         try numbered(name).next
@@ -120,8 +123,7 @@ struct ArchiveFolder {
             let reader = try? BinaryPropertyListReader(detecting: PropertyListStorage(bytes))
         else { return false }
         var items = ItemArchiveReader(ItemLoader(ColumnStore(schema)), reader, ArchiveIdentity(of: bytes))
-        do throws(PropertyListError) { try items.read() } catch { return false }
-        return items.report.count > 0 && items.report.namesFields
+        return (try? items.read()) != nil && items.report.count > 0 && items.report.namesFields
     }
 }
 

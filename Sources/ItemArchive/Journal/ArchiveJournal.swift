@@ -77,19 +77,14 @@ struct ArchiveJournal {
             let start = try layer.contents(of: file)
             let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
             if let header, header.identifier == next.identifier {
-                let records = start.count - header.bytes.count
-                writer = try JournalWriter(
-                    path, header, next.nextSequence, length: header.bytes.count + records, using: layer)
+                writer = try JournalWriter(path, header, next.nextSequence, length: start.count, using: layer)
                 nextSequence = next.nextSequence
             }
         }
         unsettled = nil
     }
 
-    private static func identifier() -> UInt64 {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
-    }
+    private static func identifier() -> UInt64 { .random(in: 0 ... .max) }
 
     // MARK: Replacing
 

@@ -181,6 +181,7 @@ struct ArchiveLoader {
                     try PropertyListValue(decoding: Array(storage.bytes)).encoded(as: .binary))
             var archived = ItemArchiveReader(items, reader, files.identity)
             try archived.read()
+            archived.keepForeign()
             found = archived
         } catch {
             failure = error
@@ -211,7 +212,17 @@ struct ArchiveLoader {
             let losses = archived.leftOut + archived.mixedForms
             loaded.keepsOriginal =
                 (archived.leavesSomethingOut || !losses.isEmpty) && loaded.schema.original == nil
-            if loaded.keepsOriginal { loaded.report.notices += losses }
+            if loaded.keepsOriginal {
+                loaded.report.notices += losses
+                if !options.isReadOnly {
+                    let folder = folder
+                    let path = try attempt { () throws(FileError) in
+                        try folder.quarantinePath(ArchiveFolder.originalName)
+                    }
+                    loaded.report.notices.append(
+                        "the first save keeps the archive as it is now as \(PathText.name(of: path))")
+                }
+            }
         } else {
             loaded.report.notices += archived.leftOut
             try keepDamaged(storage, archived, failure)
@@ -224,6 +235,7 @@ struct ArchiveLoader {
         for mode in [ItemArchiveReader.Mode.items, .withoutRoot] {
             var archived = ItemArchiveReader(items, salvage.reader, files.identity, mode)
             try? archived.read()
+            archived.keepForeign()
             if archived.report.count > 0 { return archived }
         }
         return nil
@@ -468,7 +480,7 @@ extension ArchiveLoader {
         var text =
             "\(DisplayPath.abbreviate(path)) is \(what). Nothing was changed. Put the archive back from a backup "
         text += "(cubby restore --replace BACKUP) or from a copy"
-        for name in ["items.archive.original", "items.archive.damaged"] {
+        for name in [ArchiveFolder.originalName, "items.archive.damaged"] {
             guard let copy = try? folder.previous(name) else { continue }
             text += "; \(PathText.name(of: copy)) beside it is an older one"
         }

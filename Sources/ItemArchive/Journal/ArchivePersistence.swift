@@ -86,6 +86,10 @@ public final class ArchivePersistence: DocumentPersistence {
     package var hasArchive: Bool { archive.exists }
     package var holdsMoreThanFields: Bool { schema.original != nil || !schema.foreignFields.isEmpty }
 
+    package func unheldObjects(of rows: [UInt32], in columns: ColumnStore) throws(StoreError) -> [UnheldObject] {
+        try schema.unheldObjects(of: rows, in: columns)
+    }
+
     package var isJournalLong: Bool {
         guard let length = journal.length, length > shortJournalLength else { return false }
         return UInt64(length) / 2 > archive.identity.size
@@ -214,7 +218,7 @@ public final class ArchivePersistence: DocumentPersistence {
     private func keepOriginal() throws(FileError) {
         guard keepsOriginal else { return }
         let bytes = try folder.layer.contents(of: path)
-        try AtomicFile.write(bytes, to: try folder.quarantinePath("items.archive.original"), using: folder.layer)
+        try AtomicFile.write(bytes, to: try folder.quarantinePath(ArchiveFolder.originalName), using: folder.layer)
         keepsOriginal = false
     }
 }

@@ -26,17 +26,15 @@ struct JournalDecoder {
 
     mutating func replay() throws(StoreError) {
         while !reader.isAtEnd {
-            switch JournalCode.Change(rawValue: try reader.byte()) {
-            case .append: try insertion(at: nil)
-            case .appendCarrying: try insertion(at: nil, carries: true)
+            let code = JournalCode.Change(rawValue: try reader.byte())
+            switch code {
+            case .append, .appendCarrying: try insertion(at: nil, carries: code == .appendCarrying)
             case .insert, .insertCarrying:
-                reader.stepBack()
-                let carries = try reader.byte() == JournalCode.Change.insertCarrying.rawValue
                 let position = try reader.varint()
                 guard position <= UInt64(store.count) || isTolerant else {
                     throw corrupt("an item is inserted past the end")
                 }
-                try insertion(at: Int(min(position, UInt64(store.count))), carries: carries)
+                try insertion(at: Int(min(position, UInt64(store.count))), carries: code == .insertCarrying)
             case .remove:
                 if let row = try existingRow() { store.takeOut(row) }
             case .set: try setField()
@@ -71,7 +69,7 @@ struct JournalDecoder {
     }
 
     /// Adds an item, whose fields may be of any kind if it `carries`.
-    private mutating func insertion(at position: Int?, carries: Bool = false) throws(StoreError) {
+    private mutating func insertion(at position: Int?, carries: Bool) throws(StoreError) {
         let draft = loader.makeDraft()
         do throws(StoreError) {
             try readKey(into: draft)

@@ -116,8 +116,7 @@ package struct JournalEncoder {
     package mutating func rank(_ row: UInt32, _ rank: [UInt8]) {
         begin(.rank)
         placedKey(row)
-        writer.varint(UInt64(rank.count))
-        writer.bytes += rank
+        writer.piece(rank)
     }
 
     /// Encodes a new item with all its fields.

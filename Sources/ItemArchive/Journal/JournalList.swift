@@ -289,19 +289,10 @@ package struct ArchiveIdentity: Sendable, Hashable {
 
     /// The identity of an archive's contents; it reads only the samples.
     init(of file: OpenFile, size: Int, using layer: any FileLayer) throws(FileError) {
-        let length = size > Self.wholeLimit ? Self.endLength : size
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
-        defer { buffer.deallocate() }
         try self.init(size: size) { piece, seed throws(FileError) in
-            var done = 0
-            while done < piece.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done..<piece.count])
-                let count = try layer.read(file, at: piece.lowerBound + done, into: rest)
-                // The file is shorter than its status said: the identity will be another one.
-                if count == 0 { break }
-                done += count
-            }
-            return Checksum.hash(UnsafeRawBufferPointer(rebasing: buffer[..<done]), seed: seed)
+            // They are fewer if the file is shorter than its status said: the identity will be another one.
+            let bytes = try layer.bytes(of: file, at: piece.lowerBound, piece.count)
+            return bytes.withUnsafeBytes { Checksum.hash($0, seed: seed) }
         }
     }
 

@@ -33,50 +33,44 @@ package struct JournalScan: Sendable {
         header = try JournalHeader(bytes)
         nextSequence = header.firstSequence
         intactLength = JournalHeader.length
-        var expected = header.firstSequence
-        while intactLength < bytes.count {
-            let start = intactLength
-            if Self.isPreallocated(bytes[start...]) { return }
-            let rest = bytes.count - start
-            guard rest >= JournalRecord.headerLength else {
-                damage = "a record breaks off within its header"
+        // Space for more records is zeros; a record's first bytes are not.
+        while intactLength < bytes.count, bytes[intactLength...].contains(where: { $0 != 0 }) {
+            do throws(Damage) {
+                let record = try record(at: intactLength, in: bytes)
+                records.append(record)
+                // The declarations at the beginning are no record of their own: the first commit has the same number.
+                if record.kind != .declarations { nextSequence &+= 1 }
+                intactLength = record.payload.upperBound
+            } catch {
+                damage = error.reason
                 return
             }
-            guard bytes.littleEndian(UInt32.self, at: start + 8) == JournalRecord.magic else {
-                damage = "no record begins where one should"
-                return
-            }
-            let length = bytes.littleEndian(UInt64.self, at: start + 16)
-            guard length <= UInt64(rest - JournalRecord.headerLength) else {
-                damage = "a record breaks off"
-                return
-            }
-            let end = start + JournalRecord.headerLength + Int(length)
-            let sum = Checksum.hash(UnsafeRawBufferPointer(rebasing: bytes[start + 8..<end]), seed: header.identifier)
-            guard sum == bytes.littleEndian(UInt64.self, at: start) else {
-                damage = "a record does not match its checksum"
-                return
-            }
-            let sequence = bytes.littleEndian(UInt64.self, at: start + 24)
-            guard let kind = JournalRecord.Kind(rawValue: bytes.littleEndian(UInt32.self, at: start + 12)),
-                sequence == expected
-            else {
-                damage = "a record is out of order"
-                return
-            }
-            records.append(
-                Record(
-                    kind: kind, sequence: sequence, offset: start, payload: start + JournalRecord.headerLength..<end))
-            // The declarations at the beginning are no record of their own: the first commit has the same number.
-            if kind != .declarations { expected &+= 1 }
-            nextSequence = expected
-            intactLength = end
         }
     }
 
-    /// Whether there are only zeros; a record's first bytes are not.
-    private static func isPreallocated(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
-        bytes.allSatisfy { $0 == 0 }
+    private struct Damage: Error {
+        let reason: String
+    }
+
+    /// The next record, at an offset.
+    private func record(at start: Int, in bytes: UnsafeRawBufferPointer) throws(Damage) -> Record {
+        let rest = bytes.count - start
+        guard rest >= JournalRecord.headerLength else { throw Damage(reason: "a record breaks off within its header") }
+        guard bytes.littleEndian(UInt32.self, at: start + 8) == JournalRecord.magic else {
+            throw Damage(reason: "no record begins where one should")
+        }
+        let length = bytes.littleEndian(UInt64.self, at: start + 16)
+        guard length <= UInt64(rest - JournalRecord.headerLength) else { throw Damage(reason: "a record breaks off") }
+        let payload = start + JournalRecord.headerLength..<start + JournalRecord.headerLength + Int(length)
+        let sealed = UnsafeRawBufferPointer(rebasing: bytes[start + 8..<payload.upperBound])
+        guard Checksum.hash(sealed, seed: header.identifier) == bytes.littleEndian(UInt64.self, at: start) else {
+            throw Damage(reason: "a record does not match its checksum")
+        }
+        let sequence = bytes.littleEndian(UInt64.self, at: start + 24)
+        guard let kind = JournalRecord.Kind(rawValue: bytes.littleEndian(UInt32.self, at: start + 12)),
+            sequence == nextSequence
+        else { throw Damage(reason: "a record is out of order") }
+        return Record(kind: kind, sequence: sequence, offset: start, payload: payload)
     }
 
     /// The journal's records for a damaged archive, whose identity no longer matches; nil if the journal's archive was
@@ -200,7 +194,7 @@ final class JournalTail {
         self.file = file
         do {
             status = try layer.status(file)
-            let start = try Self.read(file, at: 0, JournalHeader.length, layer)
+            let start = try layer.bytes(of: file, at: 0, JournalHeader.length)
             header = try start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
         } catch {
             layer.close(file)
@@ -227,11 +221,11 @@ final class JournalTail {
     /// - Throws: `FileError`; `StoreError` with `corruptJournal`.
     func commits(after last: UInt64) throws -> [OwnersCommit] {
         // The space after the last record is zeros.
-        let next = try Self.read(file, at: offset, JournalRecord.headerLength, layer)
+        let next = try layer.bytes(of: file, at: offset, JournalRecord.headerLength)
         guard next.contains(where: { $0 != 0 }) else { return [] }
         let size = try layer.status(file).size
         let start = JournalHeader(archive: header.archive, identifier: header.identifier, firstSequence: sequence).bytes
-        let bytes = start + (try Self.read(file, at: offset, max(size - offset, 0), layer))
+        let bytes = start + (try layer.bytes(of: file, at: offset, max(size - offset, 0)))
         // An incomplete record is still being written; it is read the next time.
         return try bytes.withBytes { bytes throws(StoreError) in
             let scan = try JournalScan(bytes)
@@ -248,20 +242,19 @@ final class JournalTail {
             return commits
         }
     }
+}
 
-    private static func read(
-        _ file: OpenFile, at offset: Int, _ count: Int, _ layer: any FileLayer
-    ) throws(FileError) -> [UInt8] {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
-        defer { buffer.deallocate() }
-        var done = 0
-        while done < count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let read = try layer.read(file, at: offset + done, into: rest)
-            if read == 0 { break }
-            done += read
+extension FileLayer {
+    /// The bytes of a file from an offset on; fewer at its end.
+    func bytes(of file: OpenFile, at offset: Int, _ count: Int) throws(FileError) -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { (buffer, done) throws(FileError) in
+            while done < count {
+                let rest = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[done...]))
+                let read = try read(file, at: offset + done, into: rest)
+                if read == 0 { break }
+                done += read
+            }
         }
-        return Array(buffer[..<done])
     }
 }
 

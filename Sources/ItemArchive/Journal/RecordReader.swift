@@ -166,18 +166,14 @@ package enum RecordChange: Sendable {
     ) throws(StoreError) -> [RecordChange] {
         var reader = RecordReader(record)
         var names = schema.names
-        func insertion(at position: Int?, carries: Bool) throws(StoreError) -> RecordChange {
-            try Self.insertion(&reader, schema, names, at: position, carries: carries)
-        }
         var changes: [RecordChange] = []
         while !reader.isAtEnd {
-            switch (JournalCode.Change(rawValue: try reader.byte()), origin) {
-            case (.append, _): changes.append(try insertion(at: nil, carries: false))
-            case (.appendCarrying, _): changes.append(try insertion(at: nil, carries: true))
-            case (.insert, .journal):
-                changes.append(try insertion(at: try position(&reader), carries: false))
-            case (.insertCarrying, .journal):
-                changes.append(try insertion(at: try position(&reader), carries: true))
+            let code = JournalCode.Change(rawValue: try reader.byte())
+            switch (code, origin) {
+            case (.append, _), (.appendCarrying, _), (.insert, .journal), (.insertCarrying, .journal):
+                let position = code == .insert || code == .insertCarrying ? try position(&reader) : nil
+                let carries = code == .appendCarrying || code == .insertCarrying
+                changes.append(try insertion(&reader, schema, names, at: position, carries: carries))
             case (.remove, _): changes.append(.remove(key: try key(&reader, origin)))
             case (.set, _):
                 let key = try key(&reader, origin)

@@ -35,10 +35,7 @@ package struct RecordWriter {
             fixed(cell.tail)
         case .shortText, .longText:
             code(.string)
-            cell.withText { text in
-                varint(UInt64(text.count))
-                bytes.append(contentsOf: text)
-            }
+            cell.withText { piece($0) }
         case .box:
             value(ofBox(cell))
         }
@@ -66,8 +63,7 @@ package struct RecordWriter {
             fixed(value.secondsSinceReferenceDate.bitPattern)
         case .data(let value):
             code(.data)
-            varint(UInt64(value.count))
-            bytes.append(contentsOf: value)
+            piece(value)
         case .string(let value):
             code(.string)
             text(value)
@@ -130,8 +126,7 @@ package struct RecordWriter {
 
     private mutating func textKey(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.append(JournalCode.Key.text.rawValue)
-        varint(UInt64(text.count))
-        bytes.append(contentsOf: text)
+        piece(text)
     }
 
     // MARK: Items
@@ -189,10 +184,18 @@ package struct RecordWriter {
 
     package mutating func text(_ string: String) {
         var string = string
-        string.withUTF8 { text in
-            varint(UInt64(text.count))
-            bytes.append(contentsOf: text)
-        }
+        string.withUTF8 { piece($0) }
+    }
+
+    /// Bytes with their number before them.
+    package mutating func piece(_ piece: [UInt8]) {
+        varint(UInt64(piece.count))
+        bytes += piece
+    }
+
+    private mutating func piece(_ piece: UnsafeBufferPointer<UInt8>) {
+        varint(UInt64(piece.count))
+        bytes.append(contentsOf: piece)
     }
 
     package mutating func varint(_ number: UInt64) {

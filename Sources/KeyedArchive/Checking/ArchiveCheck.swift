@@ -107,6 +107,7 @@ package struct ArchiveCheck {
         var objects = ArchiveObjectCheck(archive, isBinary: format == .binary)
         objects.run()
         findings += objects.findings.all(more: "objects like these")
+        findings += objects.equalKeys.all(more: "keys like these", .warning)
     }
 }
 
@@ -116,6 +117,10 @@ struct ArchiveObjectCheck {
     private let unarchiver: KeyedUnarchiver
     private let isBinary: Bool
     private(set) var findings = PropertyListFindings()
+    /// The equal keys of dictionaries.
+    private(set) var equalKeys = PropertyListFindings()
+    /// The containers in place whose references are checked.
+    private var known: Set<Int> = []
 
     init(_ archive: KeyedArchiveReader, isBinary: Bool) {
         self.archive = archive
@@ -125,41 +130,83 @@ struct ArchiveObjectCheck {
 
     mutating func run() {
         for entry in archive.top {
-            record("$top.\(entry.key)", entry.number) { check throws(ArchiveError) in try check.reference(entry.number)
+            record("$top.\(entry.key)", entry.number) { check throws(ArchiveError) in
+                try check.references(in: entry.number)
             }
         }
         for index in 1..<max(archive.objectCount, 1) {
             guard let uid = UInt32(exactly: index), let number = try? archive.number(of: uid) else { continue }
-            record("object \(uid)", number) { check throws(ArchiveError) in try check.entry(uid, number) }
+            record("object \(uid)", number) { check throws(ArchiveError) in
+                try check.entry(uid, number)
+                try check.recordEqualKeys(uid, number)
+            }
         }
     }
 
     private mutating func record(
-        _ place: String, _ number: Int, _ body: (borrowing ArchiveObjectCheck) throws(ArchiveError) -> Void
+        _ place: String, _ number: Int, _ body: (inout ArchiveObjectCheck) throws(ArchiveError) -> Void
     ) {
         do throws(ArchiveError) {
-            try body(self)
+            try body(&self)
         } catch {
-            findings.add(
-                PropertyListFinding(
-                    .error, "\(place): \(error.message)",
-                    byteOffset: isBinary ? archive.propertyList.byteOffset(of: number) : nil))
+            findings.add(finding(.error, "\(place): \(error.message)", number))
         }
     }
 
+    private func finding(
+        _ severity: PropertyListFinding.Severity, _ message: String, _ number: Int
+    ) -> PropertyListFinding {
+        PropertyListFinding(
+            severity, message, byteOffset: isBinary ? archive.propertyList.byteOffset(of: number) : nil)
+    }
+
+    /// Records equal keys of an NSDictionary: a reader has one value for them.
+    private mutating func recordEqualKeys(_ uid: UInt32, _ number: Int) throws(ArchiveError) {
+        guard let record = try archive.record(at: uid), let slot = record.shape.slot(of: "NS.keys"),
+            let keys = try record.references(at: slot), FoundationClass(name: try record.className()) != nil
+        else { return }
+        var seen: Set<PropertyListValue> = []
+        for index in 0..<keys.count {
+            let key = try key(try keys.uid(at: index))
+            if seen.insert(key).inserted { continue }
+            let message = "object \(uid): the key \(key.nameOfKey) stands twice in the dictionary; the first counts"
+            equalKeys.add(finding(.warning, message, number))
+        }
+    }
+
+    /// A key of a dictionary, as keys are compared: a text or another leaf by its value, else the object itself.
+    private func key(_ uid: UInt32) throws(ArchiveError) -> PropertyListValue {
+        let number = try archive.number(of: uid)
+        let text = try lifted { () throws(PropertyListError) in try archive.table.text(at: number) }
+        if let text { return text }
+        let isLeaf = try archive.propertyList.container(in: number) == nil
+        return isLeaf ? try archive.propertyList.value(in: number) : .uid(uid)
+    }
+
     /// Whether an object is valid.
-    func isReadable(_ uid: UInt32) -> Bool {
+    mutating func isReadable(_ uid: UInt32) -> Bool {
         guard let number = try? archive.number(of: uid) else { return false }
         return (try? entry(uid, number)) != nil
     }
 
-    /// Checks that a reference names an object.
-    private func reference(_ number: Int) throws(ArchiveError) {
-        guard let uid = try archive.propertyList.uid(in: number) else { return }
-        _ = try archive.number(of: uid)
+    /// Checks that a reference names an object, and those of a container in place and of containers in it.
+    private mutating func references(in number: Int) throws(ArchiveError) {
+        let list = archive.propertyList
+        var seen: Set<Int> = []
+        var pending = [number]
+        while let next = pending.popLast() {
+            if let uid = try list.uid(in: next) { _ = try archive.number(of: uid) }
+            guard let container = try list.container(in: next), !known.contains(next), seen.insert(next).inserted
+            else { continue }
+            for index in 0..<container.count {
+                pending.append(list.reference(index, in: container))
+                if container.kind == .dictionary { pending.append(list.valueReference(index, in: container)) }
+            }
+        }
+        known.formUnion(seen)
     }
 
-    private func entry(_ uid: UInt32, _ number: Int) throws(ArchiveError) {
+    private mutating func entry(_ uid: UInt32, _ number: Int) throws(ArchiveError) {
         let list = archive.propertyList
         guard let container = try list.container(in: number) else {
             let kind = try list.kind(in: number)
@@ -175,10 +222,9 @@ struct ArchiveObjectCheck {
         }
         let name = try record.className()
         for slot in record.shape.storedKeys.indices {
-            let value = record.number(at: slot)
-            try reference(value)
+            try references(in: record.number(at: slot))
             if let list = try record.references(at: slot), record.shape.storedKeys[slot].hasPrefix("NS.") {
-                for index in 0..<list.count { _ = try archive.number(of: try list.uid(at: index)) }
+                for index in 0..<list.count { _ = try list.uid(at: index) }
             }
         }
         try form(record, name)

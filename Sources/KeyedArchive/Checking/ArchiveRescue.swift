@@ -188,12 +188,13 @@ private struct ArchiveRepair {
         case .uid(let uid) where Int(uid) >= count: .uid(0)
         case .array(let elements):
             .array(elements.map { element in if case .null = element { .uid(0) } else { reference(element, count) } })
+        case .dictionary(let entries): .dictionary(entries.mapValues { reference($0, count) })
         default: value
         }
     }
 
     private static func unreadable(_ archive: KeyedArchiveReader) -> [UInt32] {
-        let check = ArchiveObjectCheck(archive, isBinary: true)
+        var check = ArchiveObjectCheck(archive, isBinary: true)
         return (1..<max(archive.objectCount, 1)).compactMap { index in
             UInt32(exactly: index).flatMap { check.isReadable($0) ? nil : $0 }
         }

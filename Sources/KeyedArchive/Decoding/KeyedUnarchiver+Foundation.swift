@@ -44,8 +44,13 @@ extension KeyedUnarchiver {
     func holdsItsForm(_ record: ArchiveRecord, _ archived: ArchivedClass, _ builtin: FoundationClass) -> Bool {
         guard archived == builtin.archivedClass else { return false }
         switch builtin {
-        case .array, .mutableArray, .set, .mutableSet: return record.keys == ["NS.objects"]
-        case .dictionary, .mutableDictionary: return record.keys.sorted() == ["NS.keys", "NS.objects"]
+        case .array, .mutableArray, .set, .mutableSet:
+            return record.keys == ["NS.objects"] && countOfReferences("NS.objects", of: record) != nil
+        case .dictionary, .mutableDictionary:
+            guard record.keys.sorted() == ["NS.keys", "NS.objects"],
+                let count = countOfReferences("NS.keys", of: record)
+            else { return false }
+            return countOfReferences("NS.objects", of: record) == count
         case .orderedSet, .mutableOrderedSet:
             return !record.containsValue(forKey: "NS.objects") && builtin.otherSlots(of: record).isEmpty
         case .countedSet: return holdsItsCounts(record) && builtin.otherSlots(of: record).isEmpty
@@ -57,6 +62,14 @@ extension KeyedUnarchiver {
         case .mutableData: return record.keys == ["NS.data"] && holds(.data, under: "NS.data", record)
         default: return false
         }
+    }
+
+    /// The number of references in a list of a collection; nil for something else.
+    private func countOfReferences(_ key: String, of record: ArchiveRecord) -> Int? {
+        guard let slot = record.shape.slot(of: key), let list = try? record.references(at: slot),
+            (0..<list.count).allSatisfy({ (try? reader.propertyList.kind(of: list.number(at: $0))) == .uid })
+        else { return nil }
+        return list.count
     }
 
     /// Whether a counted set has a number of elements, and an inline integer as the count of each.
@@ -82,7 +95,8 @@ extension KeyedUnarchiver {
     /// Whether the text of a key is not Unicode; a mutable string has no units.
     private func hasHalfPair(_ key: String, of record: ArchiveRecord) -> Bool {
         guard let slot = record.shape.slot(of: key) else { return false }
-        return (try? reader.propertyList.unpairedUnits(at: record.number(at: slot)) != nil) ?? true
+        if case .string? = try? reader.propertyList.text(at: record.number(at: slot)) { return false }
+        return true
     }
 
     /// The text of a string object. Some writers store it as bytes.

@@ -118,7 +118,8 @@ extension KeyedUnarchiver {
                     try fill(next)
                 } catch {
                     objects.forget(next.record.uid)
-                    throw error
+                    guard failures != nil else { throw error }
+                    failures?[next.record.uid] = error
                 }
             } else if frames.count < reader.limits.maximumDepth, let next = objects.nextPostponed() {
                 checks.allowed = next.allowed
@@ -146,7 +147,6 @@ extension KeyedUnarchiver {
     private func decode(_ references: ArchiveReferences) throws(ArchiveError) -> [ArchiveValue?] {
         try objects.spend(references.number)
         var found: [ArchiveValue?] = []
-        found.reserveCapacity(references.count)
         var pace = InterruptionPace()
         for index in 0..<references.count {
             if pace.isDue() { throw .corrupt(Interruption.message) }
@@ -163,32 +163,16 @@ extension KeyedUnarchiver {
     }
 
     private func fill(_ collection: ArchivedCollection, from record: ArchiveRecord) throws(ArchiveError) {
-        switch collection.kind {
-        case .array, .set:
-            // Old writers omit the list of an empty collection.
-            if collection.kind == .set, record.shape.slot(of: "NS.objects") == nil, record.keys.isEmpty { return }
-            if record.shape.slot(of: "NS.objects") == nil {
-                collection.elements = try numbered("NS.object.", in: record)
-                return
-            }
-            collection.elements = try decode(try list("NS.objects", of: record))
-        case .orderedSet:
-            if record.shape.slot(of: "NS.objects") != nil {
-                collection.elements = try decode(try list("NS.objects", of: record))
-            } else {
-                collection.elements = try numbered("NS.object.", in: record)
-            }
-        case .countedSet:
-            if record.shape.slot(of: "NS.objects") != nil {
-                collection.elements = try decode(try list("NS.objects", of: record))
-            } else {
-                collection.elements = try numbered("NS.object", in: record)
-            }
-            for index in collection.elements.indices {
-                let count = try record.decodeInteger(forKey: "NS.count\(index)") ?? 1
-                guard count >= 0 else { throw .corrupt("a counted set counts an element \(count) times") }
-                collection.counts.append(Int(count))
-            }
+        let isCounted = collection.kind == .countedSet
+        collection.elements =
+            record.containsValue(forKey: "NS.objects")
+            ? try decode(try list("NS.objects", of: record))
+            : try numbered(isCounted ? "NS.object" : "NS.object.", in: record)
+        guard isCounted else { return }
+        for index in collection.elements.indices {
+            let count = try record.decodeInteger(forKey: "NS.count\(index)") ?? 1
+            guard count >= 0 else { throw .corrupt("a counted set counts an element \(count) times") }
+            collection.counts.append(Int(count))
         }
     }
 
@@ -227,29 +211,41 @@ extension KeyedUnarchiver {
     }
 
     private func fill(_ object: ArchivedObject, from record: ArchiveRecord) throws(ArchiveError) {
-        let list = reader.propertyList
         try objects.spend(record.number)
         for slot in record.shape.storedKeys.indices where slot != record.shape.classSlot {
             let key = ArchiveKey.given(record.shape.storedKeys[slot])
-            let number = record.number(at: slot)
-            let value: ArchivedObject.FieldValue
-            if let uid = try list.uid(in: number) {
-                value = .object(try self.object(of: uid))
-            } else if let references = try record.references(at: slot), try holdsReferences(references) {
-                value = .objects(try decode(references))
-            } else {
-                value = .inline(try objects.sharedValue(number))
-            }
+            let value = try fieldValue(at: record.number(at: slot))
             object.fields.append(ArchivedObject.Field(key: key, value: value))
         }
     }
 
-    private func holdsReferences(_ references: ArchiveReferences) throws(ArchiveError) -> Bool {
+    /// The value of a field, or of a part of a container in place. The contents of objects may be pending.
+    func fieldValue(at number: Int, depth: Int = 0) throws(ArchiveError) -> ArchivedObject.FieldValue {
         let list = reader.propertyList
-        for index in 0..<references.count {
-            let number = list.reference(index, in: references.list)
-            if try list.kind(in: number) != .uid { return false }
+        if let uid = try list.uid(in: number) { return .object(try object(of: uid)) }
+        guard let container = try list.container(in: number),
+            try objects.holdsReference(number) || container.kind == .array && container.count == 0
+        else { return .inline(try objects.sharedValue(number)) }
+        try objects.unfold(number, depth: depth)
+        switch container.kind {
+        case .array:
+            var elements: [ArchivedObject.FieldValue] = []
+            for index in 0..<container.count {
+                elements.append(try fieldValue(at: list.reference(index, in: container), depth: depth + 1))
+            }
+            return .list(elements)
+        case .dictionary:
+            var entries: [(key: PropertyListValue, value: ArchivedObject.FieldValue)] = []
+            for index in 0..<container.count {
+                let key = try objects.sharedValue(list.reference(index, in: container))
+                guard ArchiveValue(leaf: key) != nil else {
+                    throw .corrupt("a dictionary within a field has a key that is not a leaf")
+                }
+                let value = try fieldValue(at: list.valueReference(index, in: container), depth: depth + 1)
+                entries.append((key, value))
+            }
+            return .dictionary(entries)
+        default: throw .corrupt("a set within a field holds references to objects")
         }
-        return true
     }
 }

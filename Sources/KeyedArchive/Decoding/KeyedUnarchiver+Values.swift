@@ -249,13 +249,15 @@ extension KeyedUnarchiver {
 
     /// Decodes the next object; nil when it is nil.
     package func decodeObject() throws(ArchiveError) -> ArchiveValue? {
-        try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
-            try object(at: try nextNumber(), allowing: implicitlyAllowed)
-        }
+        try decodeNext(allowing: implicitlyAllowed)
     }
 
     /// Decodes the next object, of these classes only.
     package func decodeObject(ofClasses classes: AllowedClasses) throws(ArchiveError) -> ArchiveValue? {
+        try decodeNext(allowing: classes)
+    }
+
+    private func decodeNext(allowing classes: AllowedClasses?) throws(ArchiveError) -> ArchiveValue? {
         try guarded(nil, otherwise: nil) { () throws(ArchiveError) in
             try object(at: try nextNumber(), allowing: classes)
         }

@@ -5,7 +5,7 @@ import PropertyList
 /// A shared object is decoded once; cycles work. Instances of unregistered classes become `ArchivedObject`.
 public final class KeyedUnarchiver {
     /// The behaviour of a failed call.
-    package enum FailurePolicy: Sendable, Hashable {
+    package enum FailurePolicy: String, Sendable, CaseIterable {
         /// It throws.
         case raise
         /// It records the first error in `error` and returns nil or 0, as all later calls do.
@@ -28,6 +28,8 @@ public final class KeyedUnarchiver {
 
     /// Whether Foundation's instances become Swift values only if encoding restores them exactly, for `ArchiveGraph`.
     var keepsForm = false
+    /// By UID, the reasons why objects could not be filled, which are then incomplete; nil to throw the first one.
+    var failures: [UInt32: ArchiveError]?
     var objects: DecodedObjects
     var checks = ClassChecks()
     /// The objects of the program that are being decoded, the innermost last.
@@ -112,7 +114,9 @@ public final class KeyedUnarchiver {
     package static var foundationClassNames: [String] { FoundationClass.allCases.map(\.rawValue) }
 
     /// Whether an object of the program is being decoded: the calls then read its values, else the archive's top.
-    package var isDecodingObject: Bool { !frames.isEmpty }
+    package var isDecodingObject: Bool {
+        !frames.isEmpty
+    }
 
     /// Ends the decoding and releases the decoded objects. Later calls fail.
     ///
@@ -225,13 +229,18 @@ struct DecodedObjects {
     private var postponed: [Postponed] = []
     /// Strings and data on the heap, by number in the property list, for sharing.
     private var sharedValues: [Int: PropertyListValue] = [:]
+    /// By number in the property list, whether a container leads to a reference.
+    private var holders: [Int: Bool] = [:]
     private let list: BinaryPropertyListReader
     /// The remaining budget against hostile archives.
     private var budget: DecodingBudget
+    /// The containers in place that may still be decoded, a shared one each time.
+    private var containersLeft: Int
 
     init(_ list: BinaryPropertyListReader) {
         self.list = list
         budget = DecodingBudget(list, factor: 8)
+        containersLeft = list.limits.maximumValues(ofObjects: list.objectCount)
     }
 
     // MARK: - States
@@ -277,6 +286,21 @@ struct DecodedObjects {
     /// - Throws: `readCorrupt` when the objects so far exceed the file.
     mutating func spend(_ number: Int) throws(ArchiveError) {
         try lifted { () throws(PropertyListError) in try budget.spend(number) }
+    }
+
+    /// Counts a container in place that is about to be decoded.
+    ///
+    /// - Throws: `readCorrupt` when it nests too deep, or when the containers so far unfold too far.
+    mutating func unfold(_ number: Int, depth: Int) throws(ArchiveError) {
+        if let excess = list.limits.excess(atDepth: depth) { throw .corrupt("containers nest \(excess)") }
+        try spend(number)
+        containersLeft -= 1
+        if containersLeft < 0 { throw .corrupt("the containers within fields unfold too far") }
+    }
+
+    /// Whether a container leads to a reference, directly or through containers in it.
+    mutating func holdsReference(_ number: Int) throws(ArchiveError) -> Bool {
+        try lifted { () throws(PropertyListError) in try list.holdsReference(number, &holders) }
     }
 
     /// A value of the property list. Strings and data on the heap are made once and shared.

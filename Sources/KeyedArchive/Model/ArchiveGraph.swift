@@ -34,12 +34,8 @@ package final class ArchiveGraph {
         unarchiver.objects.visited = []
         var top: [ArchivedObject.Field] = []
         for entry in reader.top {
-            let value: ArchivedObject.FieldValue
-            if try reader.propertyList.uid(in: entry.number) != nil {
-                value = .object(try unarchiver.object(at: entry.number, allowing: nil))
-            } else {
-                value = .inline(try reader.propertyList.value(in: entry.number))
-            }
+            let value = try unarchiver.fieldValue(at: entry.number)
+            try unarchiver.fillAll()
             top.append(ArchivedObject.Field(key: ArchiveKey.given(entry.key), value: value))
         }
         self.top = top
@@ -81,12 +77,7 @@ package final class ArchiveGraph {
             else { continue }
             // Class descriptions are not objects of the graph.
             let number = try reader.number(of: uid)
-            let isContainer = try lifted { () throws(PropertyListError) in
-                try reader.propertyList.container(at: number) != nil
-            }
-            if isContainer {
-                guard try reader.record(at: uid) != nil else { continue }
-            }
+            if try reader.propertyList.container(in: number) != nil, try reader.record(at: uid) == nil { continue }
             guard let value = try unarchiver.object(of: uid) else { continue }
             try unarchiver.fillAll()
             values.append((uid, value))
@@ -106,10 +97,15 @@ package final class ArchiveGraph {
                 .string("$archiver"), .string("$objects"), .string("$top"), .string("$version"),
             ]
             var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+            var holders: [Int: Bool] = [:]
             for index in 0..<root.count {
                 let key = try list.value(at: list.reference(index, in: root))
                 if known.remove(key) != nil { continue }
-                entries.append((key, try list.value(at: list.valueReference(index, in: root))))
+                let value = list.valueReference(index, in: root)
+                guard try !list.holdsReference(value, &holders) else {
+                    throw .corruptArchive("“\(key.keyText)” beside $top refers to objects")
+                }
+                entries.append((key, try list.value(at: value)))
             }
             return entries
         }
@@ -160,7 +156,7 @@ package final class ArchiveGraph {
             else { return }
             found.append(value)
         }
-        for field in top { Self.visit(field.value, visit) }
+        for field in top { field.value.forEachReference(visit) }
         unreferenced.forEach(visit)
         var next = 0
         while next < found.count {
@@ -168,14 +164,6 @@ package final class ArchiveGraph {
             next += 1
         }
         return found
-    }
-
-    static func visit(_ value: ArchivedObject.FieldValue, _ visit: (ArchiveValue?) -> Void) {
-        switch value {
-        case .object(let value): visit(value)
-        case .objects(let values): values.forEach(visit)
-        case .inline: break
-        }
     }
 
     /// The archive's bytes, in its own form or another.
@@ -229,7 +217,7 @@ extension ArchiveValue {
                 body(entry.value)
             }
         case .unknown(let object):
-            for field in object.fields { ArchiveGraph.visit(field.value, body) }
+            for field in object.fields { field.value.forEachReference(body) }
         default: break
         }
     }
@@ -238,12 +226,8 @@ extension ArchiveValue {
 extension KeyedArchiver {
     /// Encodes a field of an archive's `$top`.
     func encode(topField field: ArchivedObject.Field) throws(ArchiveError) {
-        let key = table.key(ArchiveKey.stored(field.key))
-        switch field.value {
-        case .object(let value): try append(key, .uid, UInt64(try uid(of: value)))
-        case .inline(let value): try encodeInline(value, rawKey: key)
-        case .objects: throw .invalid("“\(field.key)” outside any object holds a list of references")
-        }
+        let (kind, payload) = try written(field.value)
+        try append(table.key(ArchiveKey.stored(field.key)), kind, payload)
         try drainOutside()
     }
 
@@ -268,16 +252,17 @@ extension ArchiveGraph {
     ///
     /// - Throws: `ArchiveError` when the graph cannot be archived, or unfolds too far.
     package func json() throws -> String {
-        let bytes = try encoded(as: .binary)
-        let reader = try lifted { () throws(PropertyListError) in try BinaryPropertyListReader(bytes) }
-        var writer = TreeJSON(ArchiveTree(reader))
+        var writer = TreeJSON(try tree())
         var json: [UInt8] = []
         try writer.write { json += $0 }
         return String(decoding: json.dropLast(), as: UTF8.self)
     }
-}
 
-extension ArchiveGraph {
+    private func tree() throws(ArchiveError) -> ArchiveTree {
+        let bytes = try encoded(as: .binary)
+        return ArchiveTree(try lifted { () throws(PropertyListError) in try BinaryPropertyListReader(bytes) })
+    }
+
     /// The graph as it would be archived now, drawn by `TreeDrawing`.
     ///
     /// - Parameter leafText: the format of leaves.
@@ -285,9 +270,7 @@ extension ArchiveGraph {
     package func dump(_ leafText: LeafText = LeafText()) -> String {
         var text = ""
         do throws(ArchiveError) {
-            let bytes = try encoded(as: .binary)
-            let reader = try lifted { () throws(PropertyListError) in try BinaryPropertyListReader(bytes) }
-            var drawing = TreeDrawing(ArchiveTree(reader), leafText: leafText) { "at \($0)" }
+            var drawing = TreeDrawing(try tree(), leafText: leafText) { "at \($0)" }
             drawing.draw { line in
                 for piece in line { text += piece.text }
                 text += "\n"
@@ -296,63 +279,5 @@ extension ArchiveGraph {
             text += "the graph cannot be archived as it is: \(error)\n"
         }
         return text
-    }
-}
-
-extension KeyedArchiveReader {
-    /// An archive of some of this archive's objects, each under a key on top, with everything below them. Sharing is
-    /// preserved.
-    ///
-    /// - Parameters:
-    ///   - objects: the keys of the objects, by UID.
-    ///   - outsiders: objects that are not included. An object that leads to one is left out.
-    /// - Returns: the archive in binary form, and its keys.
-    /// - Throws: `readCorrupt` for objects that cannot be read.
-    package func extract(
-        _ objects: [(key: String, uid: UInt32)], without outsiders: Set<UInt32>
-    ) throws(ArchiveError) -> (bytes: [UInt8], keys: Set<String>) {
-        let unarchiver = KeyedUnarchiver(reader: self)
-        unarchiver.keepsForm = true
-        var apart: Set<UInt32> = []
-        var top: [ArchivedObject.Field] = []
-        for (key, uid) in objects where try isApart(uid, outsiders, &apart) {
-            let value = try unarchiver.object(of: uid)
-            try unarchiver.fillAll()
-            top.append(ArchivedObject.Field(key: key, value: .object(value)))
-        }
-        let graph = ArchiveGraph(top: top)
-        defer { graph.dismantle() }
-        return (try graph.encoded(), Set(top.map(\.key)))
-    }
-
-    /// Whether an object leads to none of the outsiders. `apart` has the objects known to; others on the way are added.
-    private func isApart(
-        _ uid: UInt32, _ outsiders: Set<UInt32>, _ apart: inout Set<UInt32>
-    ) throws(ArchiveError) -> Bool {
-        var seen: Set<UInt32> = []
-        var pending = [uid]
-        while let next = pending.popLast() {
-            guard !apart.contains(next), seen.insert(next).inserted else { continue }
-            if outsiders.contains(next) { return false }
-            let number = try number(of: next)
-            try lifted { () throws(PropertyListError) in
-                guard let container = try propertyList.container(at: number) else { return }
-                for index in 0..<container.count {
-                    let value =
-                        container.kind == .dictionary
-                        ? propertyList.valueReference(index, in: container)
-                        : propertyList.reference(index, in: container)
-                    if let uid = try propertyList.uid(at: value) { pending.append(uid) }
-                    guard let list = try propertyList.container(at: value), list.kind == .array else { continue }
-                    for place in 0..<list.count {
-                        if let uid = try propertyList.uid(at: propertyList.reference(place, in: list)) {
-                            pending.append(uid)
-                        }
-                    }
-                }
-            }
-        }
-        apart.formUnion(seen)
-        return true
     }
 }

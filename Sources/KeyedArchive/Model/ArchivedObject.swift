@@ -7,10 +7,22 @@ package final class ArchivedObject {
     package enum FieldValue {
         /// A reference to an object, or to nil.
         case object(ArchiveValue?)
-        /// An inline scalar: boolean, integer, real, data or string.
+        /// A value in place without a reference: boolean, integer, real, data or string, or a container of them.
         case inline(PropertyListValue)
-        /// An inline list of references, as collections have it.
-        case objects([ArchiveValue?])
+        /// A list in place: empty, of references, as collections have it, or with some among other values.
+        case list([FieldValue])
+        /// A dictionary in place with references among its values. Its keys are leaves.
+        case dictionary([(key: PropertyListValue, value: FieldValue)])
+
+        /// Calls a function with each object that is referred to, here or in containers in place.
+        func forEachReference(_ body: (ArchiveValue?) -> Void) {
+            switch self {
+            case .object(let value): body(value)
+            case .inline: break
+            case .list(let elements): for element in elements { element.forEachReference(body) }
+            case .dictionary(let entries): for entry in entries { entry.value.forEachReference(body) }
+            }
+        }
     }
 
     /// A key of the program and its value.
@@ -54,13 +66,12 @@ package final class ArchivedObject {
         }
     }
 
-    /// The object of a key; an inline scalar is converted to one. Nil when absent or nil.
+    /// The object of a key; an inline scalar is converted to one. Nil when absent or nil, and for a container in place.
     package func object(forKey key: String) -> ArchiveValue? {
         switch self[key] {
         case .object(let value): value
         case .inline(let value): ArchiveValue(leaf: value)
-        case .objects(let elements): .collection(ArchivedCollection(elements: elements))
-        case nil: nil
+        case .list, .dictionary, nil: nil
         }
     }
 }
@@ -287,7 +298,7 @@ extension ArchivedObject: ReferenceHolder {
     func takeReferences() -> [AnyObject] {
         var references: [AnyObject] = []
         for field in fields {
-            ArchiveGraph.visit(field.value) { value in
+            field.value.forEachReference { value in
                 if let holder = value?.holder { references.append(holder) }
             }
         }

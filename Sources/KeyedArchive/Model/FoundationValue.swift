@@ -245,3 +245,28 @@ package struct ArchivedDecimal: Sendable, Hashable, CustomStringConvertible {
         return isNegative ? "-" + digits : digits
     }
 }
+
+extension ArchiveValue {
+    /// The number of an NSDecimalNumber, also of one in its archive's form; nil for something else.
+    package var decimal: ArchivedDecimal? {
+        switch self {
+        case .value(.decimal(let decimal)): return decimal
+        case .unknown(let object):
+            let known = FoundationClass(name: object.archivedClass.name)
+            guard known == .decimalNumber || known == .decimalPlaceholder,
+                case .integer(let length)? = object.object(forKey: "NS.length")
+            else { return nil }
+            var isNegative = false
+            if case .boolean(true)? = object.object(forKey: "NS.negative") { isNegative = true }
+            if length == 0, isNegative { return .nan }
+            var isBigEndian = false
+            if case .integer(2)? = object.object(forKey: "NS.mantissa.bo") { isBigEndian = true }
+            guard case .data(let units)? = object.object(forKey: "NS.mantissa"),
+                case .integer(let exponent)? = object.object(forKey: "NS.exponent")
+            else { return nil }
+            return ArchivedDecimal(
+                units: units, length: length, exponent: exponent, isNegative: isNegative, isBigEndian: isBigEndian)
+        default: return nil
+        }
+    }
+}

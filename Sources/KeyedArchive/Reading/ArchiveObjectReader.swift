@@ -18,6 +18,8 @@ package struct ArchiveObjectReader: @unchecked Sendable {
     var conversion: PropertyListConversion
     /// Whether a value had another class than the archiver writes for it, such as a mutable one.
     package var metOtherForm: Bool { conversion.metOtherForm }
+    /// The entries of dictionaries that the last value lacks, since an earlier one has an equal key.
+    package var equalKeys: Int { conversion.equalKeys }
 
     /// - Parameters:
     ///   - table: the objects.
@@ -180,6 +182,8 @@ struct PropertyListConversion {
         var size = 1
         /// The number of container levels.
         var height = 0
+        /// The number of entries without a value of their own, in its expanded tree.
+        var equalKeys = 0
     }
 
     /// The converted containers and long leaves, for sharing.
@@ -189,6 +193,7 @@ struct PropertyListConversion {
     /// The expanded values of the current conversion, and the levels of its innermost open container.
     var unfolded = 0
     var height = 0
+    var equalKeys = 0
     /// The limit of one value's expanded tree.
     let limit: Int
     /// The remaining limit of all values together.
@@ -204,7 +209,7 @@ struct PropertyListConversion {
 
     /// Begins the next value.
     mutating func begin() {
-        (unfolded, height) = (0, 0)
+        (unfolded, height, equalKeys) = (0, 0, 0)
         if small.isEmpty { return }
         for number in small { done[number] = nil }
         small.removeAll(keepingCapacity: true)
@@ -238,22 +243,31 @@ extension ArchiveObjectReader {
     /// An object as a property-list value: NSArray, NSSet, NSDictionary, NSDate, NSData, NSString,
     /// NSNumber, NSNull, and their contents. Nil when it is or contains another object.
     ///
+    /// - Parameters:
+    ///   - number: the object.
+    ///   - isInPlace: whether it stands within another one: a container then has no class.
+    /// - Returns: the value.
     /// - Throws: `readCorrupt` for an object that is nested too deep, cyclic, or expands beyond the limits.
-    package mutating func value(at number: Int) throws(PropertyListError) -> PropertyListValue? {
+    package mutating func value(
+        at number: Int, isInPlace: Bool = false
+    ) throws(PropertyListError) -> PropertyListValue? {
         conversion.begin()
-        let node = try node(number, depth: 0)
+        let node = try node(number, depth: 0, isInPlace: isInPlace || table.objects == nil)
         try conversion.spend(node)
         return node.value
     }
 
-    private mutating func node(_ number: Int, depth: Int) throws(PropertyListError) -> PropertyListConversion.Node {
+    private mutating func node(
+        _ number: Int, depth: Int, isInPlace: Bool
+    ) throws(PropertyListError) -> PropertyListConversion.Node {
         let deepest = limits.propertyList.maximumDepth
         if !conversion.done.isEmpty, let known = conversion.done[number], depth + known.height <= deepest {
             try conversion.count(known.size)
             conversion.height = max(conversion.height, known.height)
+            conversion.equalKeys += known.equalKeys
             return known
         }
-        let before = conversion.unfolded
+        let (before, equalKeys) = (conversion.unfolded, conversion.equalKeys)
         try conversion.count(1)
         guard let container = try table.propertyList.container(at: number) else {
             let node = PropertyListConversion.Node(value: try leaf(number))
@@ -269,9 +283,10 @@ extension ArchiveObjectReader {
         }
         let outer = conversion.height
         conversion.height = 0
-        let value = table.objects == nil ? try plain(container, depth) : try instance(number, container, depth)
+        let value = isInPlace ? try plain(container, depth) : try instance(number, container, depth)
         let node = PropertyListConversion.Node(
-            value: value, size: conversion.unfolded - before, height: conversion.height + 1)
+            value: value, size: conversion.unfolded - before, height: conversion.height + 1,
+            equalKeys: conversion.equalKeys - equalKeys)
         conversion.height = max(outer, node.height)
         conversion.keep(node, at: number, depth: depth)
         return node
@@ -304,6 +319,7 @@ extension ArchiveObjectReader {
             var entries = PropertyListDictionary()
             entries.reserveCapacity(keys.count)
             for (key, value) in zip(keys, values) { entries.insert(value, forKey: key) }
+            conversion.equalKeys += keys.count - entries.count
             return .dictionary(entries)
         case .null: return .null
         case .string, .mutableString: return try table.text(at: number)
@@ -321,41 +337,50 @@ extension ArchiveObjectReader {
         guard let value = try list.value(of: key, in: container), let members = try list.container(at: value),
             members.kind == .array
         else { return nil }
-        return try values(members, depth)
+        return try values(members, depth, areReferences: true)
     }
 
-    /// The values of a list of references, or of a plain array.
+    /// The values of a list, which in a collection has references only.
     private mutating func values(
-        _ members: BinaryPropertyListContainer, _ depth: Int
+        _ members: BinaryPropertyListContainer, _ depth: Int, areReferences: Bool
     ) throws(PropertyListError) -> [PropertyListValue]? {
         let list = table.propertyList
         var values: [PropertyListValue] = []
         for index in 0..<members.count {
-            var number = list.reference(index, in: members)
-            if table.objects != nil {
-                guard let uid = try list.uid(at: number) else { return nil }
-                number = try table.number(of: uid)
-            }
-            guard let value = try node(number, depth: depth + 1).value else { return nil }
+            let number = list.reference(index, in: members)
+            if areReferences, try list.uid(at: number) == nil { return nil }
+            guard let value = try part(number, depth) else { return nil }
             values.append(value)
         }
         return values
     }
 
-    /// A container of a plain property list.
+    /// The value of a reference, or of an object in place.
+    private mutating func part(_ number: Int, _ depth: Int) throws(PropertyListError) -> PropertyListValue? {
+        guard table.objects != nil, let uid = try table.propertyList.uid(at: number) else {
+            return try node(number, depth: depth + 1, isInPlace: true).value
+        }
+        return try node(try table.number(of: uid), depth: depth + 1, isInPlace: false).value
+    }
+
+    /// A container of a plain property list, or one in place, which may have references.
     private mutating func plain(
         _ container: BinaryPropertyListContainer, _ depth: Int
     ) throws(PropertyListError) -> PropertyListValue? {
-        if container.kind == .array { return try values(container, depth).map(PropertyListValue.array) }
+        if table.objects != nil { conversion.metOtherForm = true }
+        if container.kind == .array {
+            return try values(container, depth, areReferences: false).map(PropertyListValue.array)
+        }
         guard container.kind == .dictionary else { return nil }
         let list = table.propertyList
         var entries = PropertyListDictionary()
         for index in 0..<container.count {
-            guard let key = try node(list.reference(index, in: container), depth: depth + 1).value,
-                let value = try node(list.valueReference(index, in: container), depth: depth + 1).value
+            guard let key = try part(list.reference(index, in: container), depth),
+                let value = try part(list.valueReference(index, in: container), depth)
             else { return nil }
             entries.insert(value, forKey: key)
         }
+        conversion.equalKeys += container.count - entries.count
         return .dictionary(entries)
     }
 }

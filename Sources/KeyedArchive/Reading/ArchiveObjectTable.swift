@@ -161,14 +161,10 @@ package struct ArchiveObjectTable: Sendable {
     package func date(at number: Int) throws(PropertyListError) -> PropertyListDate? {
         if let date = try propertyList.date(at: number) { return date }
         guard let leaf = try leaf(of: .date, at: number) else { return nil }
-        let seconds: Double
         switch try propertyList.number(at: leaf) {
-        case .real(let value)?: seconds = value
-        case .integer(let value)?: seconds = Double(value)
-        case .single(let value)?: seconds = Double(value)
         case .boolean?, .wideInteger?, nil: return nil
+        case let seconds?: return PropertyListDate(secondsSinceReferenceDate: seconds.asDouble)
         }
-        return PropertyListDate(secondsSinceReferenceDate: seconds)
     }
 
     /// The leaf of an instance of a wrapper class, inline or behind a reference.
@@ -187,6 +183,34 @@ extension BinaryPropertyListReader {
         guard container.kind == .dictionary else { return nil }
         for slot in 0..<container.count where try isString(reference(slot, in: container), key) { return slot }
         return nil
+    }
+
+    /// Whether an object is a reference, or a container that leads to one, directly or through containers in it.
+    ///
+    /// - Parameters:
+    ///   - number: the object.
+    ///   - known: what is known of containers, by number.
+    ///   - depth: the levels above it.
+    /// - Returns: whether it does.
+    /// - Throws: `readCorrupt` for damaged objects, and for nesting beyond the limit.
+    func holdsReference(
+        _ number: Int, _ known: inout [Int: Bool], depth: Int = 0
+    ) throws(PropertyListError) -> Bool {
+        guard let container = try container(at: number) else { return try uid(at: number) != nil }
+        if let known = known[number] { return known }
+        if let excess = limits.excess(atDepth: depth) { throw .corruptArchive("containers nest \(excess)") }
+        // A container that holds itself is refused when it is read.
+        known[number] = false
+        for index in 0..<container.count {
+            if try holdsReference(reference(index, in: container), &known, depth: depth + 1) {
+                known[number] = true
+            } else if container.kind == .dictionary {
+                let value = valueReference(index, in: container)
+                known[number] = try holdsReference(value, &known, depth: depth + 1)
+            }
+            if known[number] == true { return true }
+        }
+        return false
     }
 
     /// The value of a key in a dictionary.

@@ -24,16 +24,6 @@ package final class ArchiveShape: Sendable {
         self.storedSlots = storedSlots
     }
 
-    /// Whether the stored key at a slot is this ASCII text.
-    func holds(_ text: UnsafeRawBufferPointer, at slot: Int) -> Bool {
-        let key = storedKeys[slot].utf8
-        guard key.count == text.count, let asked = text.baseAddress else { return key.count == text.count }
-        let isSame = key.withContiguousStorageIfAvailable { known in
-            known.baseAddress.map { memcmp($0, asked, text.count) == 0 } ?? false
-        }
-        return isSame ?? key.elementsEqual(text)
-    }
-
     /// The slot of a key, or nil when the instances have no such key.
     package func slot(of key: String) -> Int? { storedSlots[ExactText(ArchiveKey.escaped(key))] }
 
@@ -51,8 +41,6 @@ struct ArchiveShapeTable {
     }
 
     private var entries: [Entry?] = Array(repeating: nil, count: 64)
-    private var recentShapes: [ArchiveShape] = []
-    private var nextRecent = 0
     private var shapes: [[ExactText]: ArchiveShape] = [:]
     /// The total number of keys of the known shapes.
     private var keyCount = 0
@@ -90,10 +78,7 @@ struct ArchiveShapeTable {
     private mutating func findShape(
         of container: BinaryPropertyListContainer, in list: BinaryPropertyListReader
     ) throws(PropertyListError) -> ArchiveShape {
-        // Some writers repeat the key strings for each instance.
-        for shape in recentShapes where try Self.matches(container, shape, list) { return shape }
         var keys: [String] = []
-        keys.reserveCapacity(container.count)
         for index in 0..<container.count {
             guard let key = try list.string(at: list.reference(index, in: container)) else {
                 throw .corruptArchive("a key of an object is not a string")
@@ -101,40 +86,14 @@ struct ArchiveShapeTable {
             keys.append(key)
         }
         let exact = keys.map { ExactText($0) }
-        if let known = shapes[exact] {
-            recordRecent(known)
-            return known
-        }
+        if let known = shapes[exact] { return known }
         let shape = ArchiveShape(storedKeys: keys)
         // Archives have few shapes; this bounds the memory for a hostile one.
         if shapes.count < 4096, keyCount + keys.count <= 1 << 17 {
             shapes[exact] = shape
             keyCount += keys.count
         }
-        recordRecent(shape)
         return shape
-    }
-
-    private mutating func recordRecent(_ shape: ArchiveShape) {
-        if recentShapes.count < 4 {
-            recentShapes.append(shape)
-        } else {
-            recentShapes[nextRecent] = shape
-            nextRecent = (nextRecent + 1) % 4
-        }
-    }
-
-    /// Whether a container has a shape's keys, by content.
-    private static func matches(
-        _ container: BinaryPropertyListContainer, _ shape: ArchiveShape, _ list: BinaryPropertyListReader
-    ) throws(PropertyListError) -> Bool {
-        guard container.count == shape.storedKeys.count else { return false }
-        for index in 0..<container.count {
-            guard let bytes = try list.asciiString(at: list.reference(index, in: container)),
-                shape.holds(bytes, at: index)
-            else { return false }
-        }
-        return true
     }
 }
 

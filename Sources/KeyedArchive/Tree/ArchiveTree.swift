@@ -53,6 +53,8 @@ package final class ArchiveTree {
     package let propertyList: BinaryPropertyListReader
     /// The form of the bytes.
     package let format: PropertyListFormat
+    /// What a text form has and the values do not show.
+    package let findings: [PropertyListFinding]
     /// The keyed archive, or nil for another property list.
     package let archive: KeyedArchiveReader?
     /// Why a property list that claims to be an archive is none.
@@ -74,10 +76,11 @@ package final class ArchiveTree {
         _ storage: PropertyListStorage, limits: ArchiveLimits = .standard, level: Int = 0
     ) throws(ArchiveError) {
         let format = PropertyListFormat(detecting: storage.bytes) ?? .binary
+        var findings: [PropertyListFinding] = []
         let reader = try lifted { () throws(PropertyListError) in
-            try BinaryPropertyListReader(detecting: storage, limits: limits.propertyList)
+            try BinaryPropertyListReader(detecting: storage, limits: limits.propertyList, findings: &findings)
         }
-        self.init(reader, format: format, limits: limits, level: level)
+        self.init(reader, format: format, limits: limits, level: level, findings: findings)
     }
 
     /// Opens an open property list as a tree.
@@ -87,11 +90,13 @@ package final class ArchiveTree {
     ///   - format: its form.
     ///   - limits: the limits.
     ///   - level: the number of enclosing archives.
+    ///   - findings: those of its text form.
     package init(
         _ reader: BinaryPropertyListReader, format: PropertyListFormat = .binary, limits: ArchiveLimits = .standard,
-        level: Int = 0
+        level: Int = 0, findings: [PropertyListFinding] = []
     ) {
         propertyList = reader
+        self.findings = findings
         self.format = format
         self.limits = limits
         self.level = level
@@ -191,21 +196,29 @@ extension ArchiveTree {
                 Child(label: .index($0), node: Node(number: propertyList.reference($0, in: container)))
             }
         }
-        var children: [Child] = []
-        children.reserveCapacity(container.count)
-        var met: Set<ExactText> = []
+        var entries = Entries()
         for index in 0..<container.count {
             let key = propertyList.reference(index, in: container)
-            let node = Node(number: propertyList.valueReference(index, in: container))
-            // Readers use the first entry of a key; the others are shown, too.
-            if let text = try? propertyList.string(at: key), met.insert(ExactText(text)).inserted {
-                children.append(Child(label: .key(text), node: node))
+            let text = try? propertyList.string(at: key)
+            entries.add(index, text, key: key, value: propertyList.valueReference(index, in: container))
+        }
+        return entries.children
+    }
+
+    /// The children of a dictionary or an instance. Readers use the first entry of a key; the others are shown, too.
+    private struct Entries {
+        private(set) var children: [Child] = []
+        private var met: Set<ExactText> = []
+
+        /// Adds an entry with its place, the text of its key if it is one, and the numbers of its key and its value.
+        mutating func add(_ index: Int, _ text: String?, key: Int, value: Int) {
+            if let text, met.insert(ExactText(text)).inserted {
+                children.append(Child(label: .key(text), node: Node(number: value)))
             } else {
                 children.append(Child(label: .entryKey(index), node: Node(number: key)))
-                children.append(Child(label: .entryValue(index), node: node))
+                children.append(Child(label: .entryValue(index), node: Node(number: value)))
             }
         }
-        return children
     }
 
     private func children(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
@@ -246,38 +259,21 @@ extension ArchiveTree {
     }
 
     private func fields(of record: ArchiveRecord) -> [Child] {
-        var children: [Child] = []
-        children.reserveCapacity(record.shape.storedKeys.count)
-        var met: Set<ExactText> = []
+        var entries = Entries()
         for (slot, stored) in record.shape.storedKeys.enumerated() where slot != record.shape.classSlot {
-            let node = Node(number: record.number(at: slot))
-            let key = ArchiveKey.given(stored)
-            if met.insert(ExactText(key)).inserted {
-                children.append(Child(label: .key(key), node: node))
-            } else {
-                let number = propertyList.reference(slot, in: record.container)
-                children.append(Child(label: .entryKey(slot), node: Node(number: number)))
-                children.append(Child(label: .entryValue(slot), node: node))
-            }
+            let key = propertyList.reference(slot, in: record.container)
+            entries.add(slot, ArchiveKey.given(stored), key: key, value: record.number(at: slot))
         }
-        return children
+        return entries.children
     }
 
     private func entries(of record: ArchiveRecord) throws(ArchiveError) -> [Child] {
         let (keys, values) = try dictionaryNumbers(record)
-        var children: [Child] = []
-        children.reserveCapacity(keys.count)
-        var met: Set<ExactText> = []
-        for (index, (number, value)) in zip(keys, values).enumerated() {
-            let (key, node) = (Node(number: number), Node(number: value))
-            if let text = keyText(self.value(key)), met.insert(ExactText(text)).inserted {
-                children.append(Child(label: .key(text), node: node))
-            } else {
-                children.append(Child(label: .entryKey(index), node: key))
-                children.append(Child(label: .entryValue(index), node: node))
-            }
+        var entries = Entries()
+        for (index, (key, value)) in zip(keys, values).enumerated() {
+            entries.add(index, keyText(self.value(Node(number: key))), key: key, value: value)
         }
-        return children
+        return entries.children
     }
 
     /// The text of a string key of a dictionary; other keys are values of their own.

@@ -91,14 +91,12 @@ package struct TreeDifference {
         try match(
             entries(old.outerEntries, of: old, \.old), entries(new.outerEntries, of: new, \.new), at: path, report)
         try run(report)
-        try members(
-            old.unreferenced.map {
-                (Self.objectPath(path, $0.uid), ArchiveTree.Child(label: .index(0), node: $0.node))
-            },
-            new.unreferenced.map {
-                (Self.objectPath(path, $0.uid), ArchiveTree.Child(label: .index(0), node: $0.node))
-            },
-            report)
+        func unreferenced(_ tree: ArchiveTree) -> [Member] {
+            tree.unreferenced.map { uid, node in
+                (Self.objectPath(path, uid), ArchiveTree.Child(label: .index(0), node: node))
+            }
+        }
+        try members(unreferenced(old), unreferenced(new), report)
         try run(report)
         return isSame
     }

@@ -42,12 +42,10 @@ extension TreeJSON {
 
     private mutating func open(_ bytes: [UInt8], _ level: Int, keepsData: Bool) {
         text.append("{")
-        text.next(level + 1, isFirst: true)
+        key(keepsData ? "$data" : "$count", level + 1, isFirst: true)
         if keepsData {
-            text.key("$data")
             text.base64(bytes)
         } else {
-            text.key("$count")
             text.append("\(bytes.count)")
         }
         text.next(level + 1, isFirst: false)
@@ -87,9 +85,8 @@ extension TreeJSON {
         var isFirst = true
         for child in children {
             guard case .field(let key) = child.label else { continue }
-            text.next(level + 2, isFirst: isFirst)
+            self.key(key, level + 2, isFirst: isFirst)
             isFirst = false
-            text.key(key)
             try self.child(child, level + 2, emit)
         }
         text.end("}", level + 1)
@@ -101,8 +98,7 @@ extension TreeJSON {
     ) throws {
         let elements = children.filter { if case .index = $0.label { true } else { false } }
         guard elements.contains(where: { $0.count != nil }) else { return }
-        text.next(level + 1, isFirst: false)
-        text.key("$counts")
+        key("$counts", level + 1)
         text.append("[")
         for (index, element) in elements.enumerated() {
             text.next(level + 2, isFirst: index == 0)
@@ -121,16 +117,13 @@ extension TreeJSON {
         text.string(LeafText.plain(small))
         switch small {
         case .url(_, let base?):
-            text.next(level + 1, isFirst: false)
-            text.key("$base")
+            key("$base", level + 1)
             text.string(LeafText.plain(base))
         case .regularExpression(_, let options):
-            text.next(level + 1, isFirst: false)
-            text.key("$options")
+            key("$options", level + 1)
             text.append("\(options)")
         case .timeZone(_, let bytes) where !bytes.isEmpty:
-            text.next(level + 1, isFirst: false)
-            text.key("$data")
+            key("$data", level + 1)
             text.base64(bytes)
         default: break
         }

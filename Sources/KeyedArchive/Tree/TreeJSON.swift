@@ -111,8 +111,7 @@ package struct TreeJSON {
     ) throws -> Bool {
         var isFirst = isFirst
         func begin(_ key: String) {
-            text.next(level, isFirst: isFirst)
-            text.key(key)
+            self.key(key, level, isFirst: isFirst)
             isFirst = false
         }
         if let archiver = scope.tree.archive?.archiver, archiver != "NSKeyedArchiver" {
@@ -124,8 +123,7 @@ package struct TreeJSON {
             begin("$unreferenced")
             text.append("{")
             for (index, (uid, node)) in unreferenced.enumerated() {
-                text.next(level + 1, isFirst: index == 0)
-                text.key("\(uid)")
+                key("\(uid)", level + 1, isFirst: index == 0)
                 try object(Int(uid), node, level + 1, emit)
             }
             text.end("}", level)
@@ -154,15 +152,13 @@ package struct TreeJSON {
 
     private mutating func writeDeferred(_ level: Int, _ emit: ([UInt8]) throws -> Void) throws {
         guard !scope.deferred.isEmpty else { return }
-        text.next(level, isFirst: false)
-        text.key("$objects")
+        key("$objects", level)
         text.append("{")
         var isFirst = true
         while let next = scope.deferred.popLast() {
             guard !scope.written.contains(next.identity) else { continue }
-            text.next(level + 1, isFirst: isFirst)
+            key("\(next.identity)", level + 1, isFirst: isFirst)
             isFirst = false
-            text.key("\(next.identity)")
             try object(next.identity, next.node, level + 1, emit)
         }
         text.end("}", level)
@@ -225,6 +221,12 @@ package struct TreeJSON {
         }
     }
 
+    /// Begins an entry of an object.
+    mutating func key(_ key: String, _ level: Int, isFirst: Bool = false) {
+        text.next(level, isFirst: isFirst)
+        text.key(key)
+    }
+
     mutating func error(_ error: ArchiveError) {
         if damage == nil { damage = error }
         text.append("{")
@@ -238,14 +240,12 @@ package struct TreeJSON {
         text.append("{")
         var isFirst = true
         if let name = value.className, !value.isPlainDictionary {
-            text.next(level + 1, isFirst: true)
-            text.key("$class")
+            key("$class", level + 1, isFirst: true)
             text.string(name)
             isFirst = false
         }
         if let identity = value.identity, scope.tree.isShared(identity) || level >= Self.maximumDepth {
-            text.next(level + 1, isFirst: isFirst)
-            text.key("$id")
+            key("$id", level + 1, isFirst: isFirst)
             text.append("\(identity)")
             isFirst = false
         }

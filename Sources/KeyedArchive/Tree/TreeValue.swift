@@ -119,10 +119,8 @@ extension ArchiveTree {
     func describe(_ record: ArchiveRecord) throws(ArchiveError) -> TreeValue {
         let name = try record.className()
         let identity = Int(record.uid)
-        let own = record.keys.count
-        guard let unarchiver, let builtin = FoundationClass(name: name) else {
-            return TreeValue(.object, className: name, identity: identity, count: own)
-        }
+        let object = TreeValue(.object, className: name, identity: identity, count: record.keys.count)
+        guard let unarchiver, let builtin = FoundationClass(name: name) else { return object }
         func shown(_ content: TreeValue.Content, count: Int = 0) -> TreeValue {
             TreeValue(
                 content, className: name, identity: identity, count: count,
@@ -131,9 +129,7 @@ extension ArchiveTree {
         switch builtin {
         case .array, .mutableArray, .set, .mutableSet, .orderedSet, .mutableOrderedSet, .countedSet:
             let isSet = builtin == .set || builtin == .mutableSet || builtin == .countedSet
-            guard let count = try elementCount(record) else {
-                return TreeValue(.object, className: name, identity: identity, count: own)
-            }
+            guard let count = try elementCount(record) else { return object }
             return shown(isSet ? .bag : .list, count: count)
         case .dictionary, .mutableDictionary:
             let (keys, values) = try dictionaryNumbers(record)
@@ -143,23 +139,17 @@ extension ArchiveTree {
             return shown(.dictionary, count: keys.count)
         default: break
         }
-        guard let value = try unarchiver.decode(record, as: builtin) else {
-            return TreeValue(.object, className: name, identity: identity, count: own)
+        switch try unarchiver.decode(record, as: builtin) {
+        case .string(let text): return shown(.leaf(.string(text)))
+        case .utf16(let units): return shown(.leaf(.utf16(units)))
+        case .mutableString(let object): return shown(.leaf(.string(object.text)))
+        case .data(let bytes): return shown(.leaf(.data(bytes)))
+        case .mutableData(let object): return shown(.leaf(.data(object.bytes)))
+        case .date(let date): return shown(.leaf(.date(date)))
+        case .null: return shown(.leaf(.null))
+        case .value(let value): return shown(.value(value))
+        default: return object
         }
-        let content: TreeValue.Content? =
-            switch value {
-            case .string(let text): .leaf(.string(text))
-            case .utf16(let units): .leaf(.utf16(units))
-            case .mutableString(let object): .leaf(.string(object.text))
-            case .data(let bytes): .leaf(.data(bytes))
-            case .mutableData(let object): .leaf(.data(object.bytes))
-            case .date(let date): .leaf(.date(date))
-            case .null: .leaf(.null)
-            case .value(let value): .value(value)
-            default: nil
-            }
-        guard let content else { return TreeValue(.object, className: name, identity: identity, count: own) }
-        return shown(content)
     }
 
     /// The numbers of a dictionary's keys and values, in lists or under numbered keys.

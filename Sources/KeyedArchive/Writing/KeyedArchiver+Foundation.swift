@@ -11,14 +11,9 @@ extension KeyedArchiver {
             let baseUID = try uid(of: base.map { .value($0) })
             try append(table.key("NS.base"), .uid, UInt64(baseUID))
             try append(table.key("NS.relative"), .uid, UInt64(uid(ofString: text)))
-        case .point(let x, let y):
-            try special(1, "NS.pointval", "{\(LeafText.short(x)), \(LeafText.short(y))}")
-        case .size(let width, let height):
-            try special(2, "NS.sizeval", "{\(LeafText.short(width)), \(LeafText.short(height))}")
-        case .rect(let x, let y, let width, let height):
-            let text =
-                "{{\(LeafText.short(x)), \(LeafText.short(y))}, {\(LeafText.short(width)), \(LeafText.short(height))}}"
-            try special(3, "NS.rectval", text)
+        case .point: try special(1, "NS.pointval", LeafText().text(value))
+        case .size: try special(2, "NS.sizeval", LeafText().text(value))
+        case .rect: try special(3, "NS.rectval", LeafText().text(value))
         case .range(let location, let length):
             try inline("NS.special", .integer(4))
             try append(table.key("NS.rangeval.location"), .uid, UInt64(record.uid(ofLeaf: table.integer(location))))
@@ -33,8 +28,7 @@ extension KeyedArchiver {
         case .indexPath(let indexes): try encode(indexPath: indexes)
         case .timeZone(let name, let data):
             try append(table.key("NS.name"), .uid, UInt64(uid(ofString: name)))
-            let object = data.withUnsafeBytes { table.data($0) }
-            try append(table.key("NS.data"), .uid, UInt64(record.uid(ofLeaf: object)))
+            try leaf("NS.data", data)
         case .locale(let identifier):
             try append(table.key("NS.identifier"), .uid, UInt64(uid(ofString: identifier)))
         case .regularExpression(let pattern, let options):
@@ -48,7 +42,8 @@ extension KeyedArchiver {
     }
 
     private func inline(_ key: String, _ value: PropertyListValue) throws(ArchiveError) {
-        try encodeInline(value, rawKey: table.key(key))
+        let (kind, payload) = try written(.inline(value))
+        try append(table.key(key), kind, payload)
     }
 
     private func special(_ kind: Int64, _ key: String, _ text: String) throws(ArchiveError) {
@@ -100,8 +95,7 @@ extension KeyedArchiver {
     }
 
     private func leaf(_ key: String, _ bytes: [UInt8]) throws(ArchiveError) {
-        let object = bytes.withUnsafeBytes { table.data($0) }
-        try append(table.key(key), .uid, UInt64(record.uid(ofLeaf: object)))
+        try append(table.key(key), .uid, UInt64(record.uid(ofLeaf: table.data(bytes))))
     }
 
     /// A number in Foundation's text of a point: without a fraction when it is integral.

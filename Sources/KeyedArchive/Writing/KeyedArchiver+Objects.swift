@@ -12,7 +12,7 @@ extension KeyedArchiver {
         case .wideInteger(let value): return record.uid(ofLeaf: table.integer(value))
         case .real(let value): return record.uid(ofLeaf: table.real(value))
         case .single(let value): return record.uid(ofLeaf: table.real(value))
-        case .data(let bytes): return record.uid(ofLeaf: bytes.withUnsafeBytes { table.data($0) })
+        case .data(let bytes): return record.uid(ofLeaf: table.data(bytes))
         case .date(let date): return try uid(ofDate: date)
         case .null: return uniquing.uidOfNull()
         case .value(let shared): return uniquing.uid(of: shared, queued: value)
@@ -31,17 +31,8 @@ extension KeyedArchiver {
         switch value {
         case .null: return uniquing.uidOfNull()
         case .uid: throw .invalid("a UID has no meaning outside its own archive")
-        case .array, .set, .dictionary:
-            return uniquing.newUID { .propertyList(value, uid: $0) }
-        case .string(let text): return uid(ofString: text)
-        case .utf16(let units): return record.uid(ofLeaf: table.string(units: units))
-        case .integer(let value): return record.uid(ofLeaf: table.integer(value))
-        case .boolean(let value): return record.uid(ofLeaf: table.boolean(value))
-        case .real(let value): return record.uid(ofLeaf: table.real(value))
-        case .single(let value): return record.uid(ofLeaf: table.real(value))
-        case .wideInteger(let value): return record.uid(ofLeaf: table.integer(value))
-        case .data(let bytes): return record.uid(ofLeaf: bytes.withUnsafeBytes { table.data($0) })
-        case .date(let date): return try uid(ofDate: date)
+        case .array, .set, .dictionary: return uniquing.newUID { .propertyList(value, uid: $0) }
+        default: return try uid(of: ArchiveValue(leaf: value))
         }
     }
 
@@ -96,28 +87,17 @@ extension KeyedArchiver {
 
     private func write(_ value: PropertyListValue, uid: UInt32) throws(ArchiveError) {
         switch value {
-        case .array(let elements): try write(elements, as: .array, uid: uid)
-        case .set(let elements): try write(elements, as: .set, uid: uid)
+        case .array(let elements), .set(let elements):
+            let objects = try elements.map(self.uid(ofPropertyList:))
+            let isSet = if case .set = value { true } else { false }
+            try write(isSet ? .set : .array, keys: nil, objects: objects, uid: uid)
         case .dictionary(let entries):
             let sorted = entries.sortedEntries
-            var keys: [UInt32] = []
-            keys.reserveCapacity(sorted.count)
-            for entry in sorted { keys.append(try self.uid(ofPropertyList: entry.key)) }
-            var values: [UInt32] = []
-            values.reserveCapacity(sorted.count)
-            for entry in sorted { values.append(try self.uid(ofPropertyList: entry.value)) }
-            try write(.dictionary, keys: keys, objects: values, uid: uid)
+            let keys = try sorted.map(\.key).map(self.uid(ofPropertyList:))
+            let objects = try sorted.map(\.value).map(self.uid(ofPropertyList:))
+            try write(.dictionary, keys: keys, objects: objects, uid: uid)
         default: break
         }
-    }
-
-    private func write(
-        _ elements: [PropertyListValue], as archivedClass: ArchivedClass, uid: UInt32
-    ) throws(ArchiveError) {
-        var uids: [UInt32] = []
-        uids.reserveCapacity(elements.count)
-        for element in elements { uids.append(try self.uid(ofPropertyList: element)) }
-        try write(archivedClass, keys: nil, objects: uids, uid: uid)
     }
 
     /// Writes a collection's dictionary: its keys, if it has them, and its objects, as lists of UIDs.
@@ -129,12 +109,7 @@ extension KeyedArchiver {
         endRecord(uid: uid, class: classes.number(of: archivedClass))
     }
 
-    private func uids(of values: [ArchiveValue?]) throws(ArchiveError) -> [UInt32] {
-        var uids: [UInt32] = []
-        uids.reserveCapacity(values.count)
-        for value in values { uids.append(try uid(of: value)) }
-        return uids
-    }
+    private func uids(of values: [ArchiveValue?]) throws(ArchiveError) -> [UInt32] { try values.map(uid(of:)) }
 
     private func write(_ value: ArchiveValue, uid: UInt32) throws(ArchiveError) {
         switch value {
@@ -159,8 +134,7 @@ extension KeyedArchiver {
             endRecord(uid: uid, class: classes.number(of: .mutableString))
         case .mutableData(let object):
             record.begin()
-            let data = object.bytes.withUnsafeBytes { table.data($0) }
-            try append(table.key("NS.data"), .object, UInt64(data))
+            try append(table.key("NS.data"), .object, UInt64(table.data(object.bytes)))
             endRecord(uid: uid, class: classes.number(of: .mutableData))
         case .value(let value):
             record.begin()
@@ -188,29 +162,10 @@ extension KeyedArchiver {
 
     private func write(_ object: ArchivedObject, uid: UInt32) throws(ArchiveError) {
         // The references come first, since they may use the record's buffer.
-        var prepared: [(key: String, kind: BinaryPropertyListField.Kind, payload: UInt64)] = []
-        var inlines: [(index: Int, value: PropertyListValue)] = []
-        for field in object.fields {
-            switch field.value {
-            case .object(let value): prepared.append((field.key, .uid, UInt64(try self.uid(of: value))))
-            case .objects(let elements):
-                let list = try uids(of: elements).withUnsafeBufferPointer { table.array(ofUIDs: $0) }
-                prepared.append((field.key, .object, UInt64(list)))
-            case .inline(let value):
-                inlines.append((prepared.count, value))
-                prepared.append((field.key, .integer, 0))
-            }
-        }
+        let values = try object.fields.map { (field) throws(ArchiveError) in try written(field.value) }
         record.begin()
-        var nextInline = inlines.startIndex
-        for (index, field) in prepared.enumerated() {
-            let number = table.key(ArchiveKey.stored(field.key))
-            if nextInline < inlines.endIndex, inlines[nextInline].index == index {
-                try encodeInline(inlines[nextInline].value, rawKey: number)
-                nextInline += 1
-            } else {
-                try append(number, field.kind, field.payload)
-            }
+        for (field, value) in zip(object.fields, values) {
+            try append(table.key(ArchiveKey.stored(field.key)), value.kind, value.payload)
         }
         endRecord(uid: uid, class: classes.number(of: object.archivedClass))
     }

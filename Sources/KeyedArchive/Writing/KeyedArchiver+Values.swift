@@ -52,8 +52,7 @@ extension KeyedArchiver {
     /// Encodes bytes as an NSData object; nil as nil.
     public func encodeData(_ value: [UInt8]?, forKey key: String) throws(ArchiveError) {
         guard let value else { return try append(self.key(key).number, .uid, 0) }
-        let object = value.withUnsafeBytes { table.data($0) }
-        try append(self.key(key).number, .uid, UInt64(record.uid(ofLeaf: object)))
+        try append(self.key(key).number, .uid, UInt64(record.uid(ofLeaf: table.data(value))))
     }
 
     /// Encodes a property-list value as objects: arrays as NSArray, dictionaries as NSDictionary, dates as NSDate, the
@@ -72,15 +71,10 @@ extension KeyedArchiver {
 
     // MARK: - Objects
 
-    /// Encodes a reference to an object; nil as nil. The object is written once.
-    package func encode(_ object: (any KeyedEncodable)?, forKey key: ArchiveKey) throws(ArchiveError) {
-        try append(key.number, .uid, UInt64(uid(ofObject: object)))
-        try drainOutside()
-    }
-
     /// Encodes an object, once however often it is encoded; nil is a null reference.
     public func encode(_ object: (any KeyedEncodable)?, forKey key: String) throws(ArchiveError) {
-        try encode(object, forKey: self.key(key))
+        try append(self.key(key).number, .uid, UInt64(uid(ofObject: object)))
+        try drainOutside()
     }
 
     /// Encodes objects as an NSArray.
@@ -135,7 +129,7 @@ extension KeyedArchiver {
 
     func uid(ofDate date: PropertyListDate) throws(ArchiveError) -> UInt32 {
         if let known = record.knownUID(of: date) { return known }
-        let uid = record.newUID(RecordEncoder.vacant)
+        let uid = record.newUID(EntryTable.vacant)
         let number = classes.dateNumber
         let (classUID, isFirst) = classes.uid(of: number, in: record)
         record.write(date, uid: uid, class: classUID)
@@ -199,20 +193,47 @@ extension KeyedArchiver {
 
     /// Encodes bytes within the object itself.
     package func encodeBytes(_ bytes: [UInt8], forKey key: String) throws(ArchiveError) {
-        let object = bytes.withUnsafeBytes { table.data($0) }
-        try append(self.key(key).number, .object, UInt64(object))
+        try append(self.key(key).number, .object, UInt64(table.data(bytes)))
     }
 
-    /// Encodes an inline scalar under a stored key.
-    func encodeInline(_ value: PropertyListValue, rawKey: UInt32) throws(ArchiveError) {
+    /// A field as a record takes it. The objects that it refers to are queued.
+    func written(
+        _ value: ArchivedObject.FieldValue
+    ) throws(ArchiveError) -> (kind: BinaryPropertyListField.Kind, payload: UInt64) {
         switch value {
-        case .boolean(let value): try append(rawKey, .boolean, value ? 1 : 0)
-        case .integer(let value): try append(rawKey, .integer, UInt64(bitPattern: value))
-        case .real(let value): try append(rawKey, .real, value.bitPattern)
-        case .single(let value): try append(rawKey, .single, UInt64(value.bitPattern))
-        default:
-            let object = try lifted { () throws(PropertyListError) in try table.add(value) }
-            try append(rawKey, .object, UInt64(object))
+        case .object(let value): (.uid, UInt64(try uid(of: value)))
+        case .inline(.boolean(let value)): (.boolean, value ? 1 : 0)
+        case .inline(.integer(let value)): (.integer, UInt64(bitPattern: value))
+        case .inline(.real(let value)): (.real, value.bitPattern)
+        case .inline(.single(let value)): (.single, UInt64(value.bitPattern))
+        default: (.object, UInt64(try add(inPlace: value)))
+        }
+    }
+
+    /// Adds a value in place to the table.
+    ///
+    /// - Throws: `writeInvalid` for a raw UID: a reference is a reference to an object.
+    private func add(inPlace value: ArchivedObject.FieldValue, depth: Int = 0) throws(ArchiveError) -> UInt32 {
+        if let excess = PropertyListLimits.standard.excess(atDepth: depth) {
+            throw .invalid("containers within a field nest \(excess)")
+        }
+        switch value {
+        case .object(let value): return table.uid(try uid(of: value))
+        case .inline(let value):
+            return try lifted { () throws(PropertyListError) in try table.add(value, allowsUIDs: false) }
+        case .list(let elements):
+            let (number, references) = table.array(count: elements.count)
+            for (index, element) in elements.enumerated() {
+                table.setReference(index, in: references, to: try add(inPlace: element, depth: depth + 1))
+            }
+            return number
+        case .dictionary(let entries):
+            var numbers: [(key: UInt32, value: UInt32)] = []
+            for entry in entries {
+                let value = try add(inPlace: entry.value, depth: depth + 1)
+                numbers.append((try add(inPlace: .inline(entry.key)), value))
+            }
+            return table.dictionary(of: numbers)
         }
     }
 }
@@ -236,7 +257,7 @@ extension KeyedArchiver {
 
     /// Encodes inline bytes.
     package func encodeBytes(_ bytes: [UInt8]) throws(ArchiveError) {
-        try append(nextUnkeyed(), .object, UInt64(bytes.withUnsafeBytes { table.data($0) }))
+        try append(nextUnkeyed(), .object, UInt64(table.data(bytes)))
     }
 
     /// Encodes a property list value as objects.

@@ -55,15 +55,9 @@ public final class KeyedArchiver {
     public convenience init(requiresSecureCoding: Bool = false, expectedObjects: Int = 64) {
         // An object takes about two and a half property-list objects and forty bytes.
         let expected = max(64, expectedObjects)
-        let (objects, leaves) = (expected * 5 / 2, expected * 4 / 5)
-        let table =
-            BinaryPropertyListWriter.referenceSize(ofObjects: objects) < 4
-            ? BinaryPropertyListWriter(
-                narrowFrom: Self.usualHeadCount, expectedObjects: objects, expectedBytes: expected * 32,
-                expectedLeaves: leaves)
-            : BinaryPropertyListWriter(
-                firstNumber: Self.usualHeadCount, expectedObjects: objects, expectedBytes: expected * 40,
-                expectedLeaves: leaves)
+        let table = BinaryPropertyListWriter(
+            firstNumber: Self.usualHeadCount, expectedObjects: expected * 5 / 2, expectedBytes: expected * 40,
+            expectedLeaves: expected * 4 / 5)
         self.init(table, nil, requiresSecureCoding, expectedObjects: expectedObjects)
     }
 
@@ -217,7 +211,7 @@ extension KeyedArchiver {
         guard !record.isOpen, !hasRecordsOpen else {
             throw .invalid("an array of records cannot begin inside an object that is being encoded")
         }
-        let array = record.newUID(RecordEncoder.awaited)
+        let array = record.newUID(EntryTable.awaited)
         try append(self.key(key).number, .uid, UInt64(array))
         hasRecordsOpen = true
         return Records(array: array, classNumber: classes.number(of: archivedClass))
@@ -226,7 +220,7 @@ extension KeyedArchiver {
     /// Begins the next element; the following calls encode its fields.
     @usableFromInline
     func beginElement() {
-        elementUID = record.newUID(RecordEncoder.awaited)
+        elementUID = record.newUID(EntryTable.awaited)
         record.begin()
     }
 
@@ -328,7 +322,7 @@ extension KeyedArchiver {
     private func binaryArchive() throws(PropertyListError) -> [UInt8] {
         // Tables that only encoding needs are released before the file is made.
         record.endEncoding()
-        let head = newHead()
+        let head = BinaryPropertyListWriter(expectedBytes: record.entries.count * 4 + 1024)
         let (root, top) = addHead(to: head)
         let (objects, references) = head.array(count: record.entries.count)
         head.setReference(7, in: root, to: objects)
@@ -338,19 +332,13 @@ extension KeyedArchiver {
             let object = UInt32(truncatingIfNeeded: field.payload) &+ shift
             head.setReference(outermost.fields.count + index, in: top, to: object)
         }
-        var start = references
+        var place = 0
         try record.entries.forEachPiece { (numbers) throws(PropertyListError) in
-            head.setReferences(numbers, shift: shift, in: start)
-            start += numbers.count * head.referenceSize
+            for number in numbers {
+                head.setReference(place, in: references, to: number &+ shift)
+                place += 1
+            }
         }
         return try table.finish(behind: head)
-    }
-
-    /// A table for the head, with references of the file's width.
-    private func newHead() -> BinaryPropertyListWriter {
-        let most = table.objectCount + outermost.fields.count * 2 + 16
-        return BinaryPropertyListWriter.referenceSize(ofObjects: most) < 4
-            ? BinaryPropertyListWriter(narrowFrom: 0, expectedBytes: record.entries.count * 2 + 1024)
-            : BinaryPropertyListWriter(expectedBytes: record.entries.count * 4 + 1024)
     }
 }

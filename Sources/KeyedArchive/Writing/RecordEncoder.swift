@@ -5,8 +5,6 @@ import PropertyList
 /// It is made of references that stay the same, so an archiver holds it as a constant and its inner loop reads no
 /// variable.
 struct RecordEncoder {
-    static let vacant = EntryTable.vacant
-    static let awaited = EntryTable.awaited
 
     let table: BinaryPropertyListWriter
     let entries: EntryTable
@@ -71,7 +69,7 @@ struct RecordEncoder {
     func end(uid: UInt32, class classUID: UInt32) {
         fields.end()
         _ = fields.append(BinaryPropertyListField(key: classKey, kind: .uid, payload: UInt64(classUID)))
-        entries.set(uid, table.dictionary(fields.all))
+        entries.set(uid, fields.all.withUnsafeBufferPointer { table.dictionary($0) })
     }
 
     /// Drops the record after an error.
@@ -83,7 +81,6 @@ struct RecordEncoder {
         if archivedClass.listsSuperclasses { lists.append(("$classes", archivedClass.lineage)) }
         if !archivedClass.hints.isEmpty { lists.append(("$classhints", archivedClass.hints)) }
         let count = lists.count + 1
-        table.reserveReferences(toMore: lists.reduce(8) { $0 + $1.names.count })
         let (number, references) = table.dictionary(count: count)
         table.setReference(0, in: references, to: table.string("$classname"))
         for (index, list) in lists.enumerated() {
@@ -151,7 +148,6 @@ struct EncodedClasses {
 
     private var entries: [Entry] = []
     private var numbers: [ArchivedClass: Int] = [:]
-    private var last: (ArchivedClass, Int)?
     private var names: NameTable<String> = [:]
     private var date: Int?
 
@@ -164,16 +160,10 @@ struct EncodedClasses {
     }
 
     mutating func number(of archivedClass: ArchivedClass) -> Int {
-        if let last, last.0 == archivedClass { return last.1 }
-        let number: Int
-        if let known = numbers[archivedClass] {
-            number = known
-        } else {
-            number = entries.count
-            numbers[archivedClass] = number
-            entries.append(Entry(description: mapped(archivedClass)))
-        }
-        last = (archivedClass, number)
+        if let known = numbers[archivedClass] { return known }
+        let number = entries.count
+        numbers[archivedClass] = number
+        entries.append(Entry(description: mapped(archivedClass)))
         return number
     }
 
@@ -203,7 +193,7 @@ struct EncodedClasses {
     mutating func uid(of number: Int, in record: RecordEncoder) -> (uid: UInt32, isFirst: Bool) {
         let known = entries[number].uid
         if known != 0 { return (known, false) }
-        let uid = record.newUID(RecordEncoder.vacant)
+        let uid = record.newUID(EntryTable.vacant)
         entries[number].uid = uid
         return (uid, true)
     }
@@ -217,36 +207,17 @@ private final class RecordFields {
     @exclusivity(unchecked) private(set) var isOpen = false
     /// The number of the record's values without a key.
     @exclusivity(unchecked) private var unkeyedCount = 0
-    @exclusivity(unchecked) private var base: UnsafeMutablePointer<BinaryPropertyListField>
-    @exclusivity(unchecked) private var count = 0
-    @exclusivity(unchecked) private var capacity = 16
+    @exclusivity(unchecked) private(set) var all: [BinaryPropertyListField] = []
     /// The last record that used each key.
-    @exclusivity(unchecked) private var uses: UnsafeMutablePointer<UInt32>
-    @exclusivity(unchecked) private var useCount = 16
+    @exclusivity(unchecked) private var uses: [UInt32] = []
     @exclusivity(unchecked) private var record: UInt32 = 0
-
-    init() {
-        base = .allocate(capacity: capacity)
-        uses = .allocate(capacity: useCount)
-        uses.initialize(repeating: 0, count: useCount)
-    }
-
-    deinit {
-        base.deallocate()
-        uses.deallocate()
-    }
-
-    /// The record's fields, valid until the next is added.
-    var all: UnsafeBufferPointer<BinaryPropertyListField> {
-        @inline(__always) get { UnsafeBufferPointer(start: base, count: count) }
-    }
 
     /// Begins a record.
     @inline(__always)
     func begin() {
         isOpen = true
         unkeyedCount = 0
-        count = 0
+        all.removeAll(keepingCapacity: true)
         record &+= 1
     }
 
@@ -266,35 +237,10 @@ private final class RecordFields {
     @inline(__always)
     func append(_ field: BinaryPropertyListField) -> Bool {
         let key = Int(field.key)
-        if key >= useCount { growUses(to: key + 1) }
+        while key >= uses.count { uses.append(0) }
         guard uses[key] != record else { return false }
         uses[key] = record
-        if count == capacity { grow() }
-        base[count] = field
-        count &+= 1
+        all.append(field)
         return true
-    }
-
-    @inline(never)
-    private func grow() {
-        base = Self.moved(base, count, to: capacity * 2)
-        capacity *= 2
-    }
-
-    @inline(never)
-    private func growUses(to needed: Int) {
-        let larger = max(needed, useCount * 2)
-        uses = Self.moved(uses, useCount, to: larger)
-        (uses + useCount).initialize(repeating: 0, count: larger - useCount)
-        useCount = larger
-    }
-
-    private static func moved<Element>(
-        _ old: UnsafeMutablePointer<Element>, _ count: Int, to capacity: Int
-    ) -> UnsafeMutablePointer<Element> {
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        larger.moveInitialize(from: old, count: count)
-        old.deallocate()
-        return larger
     }
 }

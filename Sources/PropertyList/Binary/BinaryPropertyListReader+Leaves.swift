@@ -102,23 +102,7 @@ extension BinaryPropertyListReader {
     /// A string, or nil for another object.
     ///
     /// Bytes beyond ASCII in the one-byte form read as Latin-1, and an unpaired surrogate reads as U+FFFD.
-    package func string(at number: Int) throws(PropertyListError) -> String? {
-        let offset = try offset(of: number)
-        switch marker(at: offset) & 0xF0 {
-        case 0x50:
-            let (count, start) = try payload(at: offset, unit: 1)
-            try checkLeaf(count, at: offset)
-            let bytes = UnsafeRawBufferPointer(start: base + start, count: count)
-            if Self.isASCII(bytes) { return String(decoding: bytes, as: UTF8.self) }
-            return String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
-        case 0x60:
-            let (count, start) = try payload(at: offset, unit: 2)
-            try checkLeaf(count * 2, at: offset)
-            return pairedText(count, from: start) ?? String(decoding: units(count, from: start), as: UTF16.self)
-        default:
-            return nil
-        }
-    }
+    package func string(at number: Int) throws(PropertyListError) -> String? { try text(at: number)?.text }
 
     /// The text of UTF-16 units; nil if one is an unpaired surrogate. A text of an archive beyond ASCII is read in a quarter of
     /// the time that the standard library's decoder takes.
@@ -168,19 +152,18 @@ extension BinaryPropertyListReader {
     /// The text of a string as a value, or nil for another object. An unpaired surrogate keeps its units.
     package func text(at number: Int) throws(PropertyListError) -> PropertyListValue? {
         let offset = try offset(of: number)
-        guard marker(at: offset) & 0xF0 == 0x60 else { return try string(at: number).map { .string($0) } }
-        let (count, start) = try payload(at: offset, unit: 2)
-        try checkLeaf(count * 2, at: offset)
-        if let text = pairedText(count, from: start) { return .string(text) }
-        return .utf16(Array(units(count, from: start)))
-    }
-
-    /// The UTF-16 units of a string with an unpaired surrogate; nil for every other object.
-    package func unpairedUnits(at number: Int) throws(PropertyListError) -> [UInt16]? {
-        guard marker(at: try offset(of: number)) & 0xF0 == 0x60, case .utf16(let units)? = try text(at: number) else {
-            return nil
+        switch marker(at: offset) & 0xF0 {
+        case 0x50:
+            let (count, start) = try payload(at: offset, unit: 1)
+            try checkLeaf(count, at: offset)
+            let bytes = UnsafeRawBufferPointer(start: base + start, count: count)
+            return .string(Self.isASCII(bytes) ? String(decoding: bytes, as: UTF8.self) : String(latin1: bytes))
+        case 0x60:
+            let (count, start) = try payload(at: offset, unit: 2)
+            try checkLeaf(count * 2, at: offset)
+            return pairedText(count, from: start).map { .string($0) } ?? .utf16(Array(units(count, from: start)))
+        default: return nil
         }
-        return units
     }
 
     func units(_ count: Int, from start: Int) -> some Collection<UInt16> {
@@ -217,19 +200,13 @@ extension BinaryPropertyListReader {
         }
     }
 
-    static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let start = bytes.baseAddress else { return true }
-        var seen: UInt64 = 0
-        var offset = 0
-        while offset + 8 <= bytes.count {
-            seen |= start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            offset += 8
-        }
-        while offset < bytes.count {
-            seen |= UInt64(start.load(fromByteOffset: offset, as: UInt8.self))
-            offset += 1
-        }
-        return seen & 0x8080_8080_8080_8080 == 0
+    static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.reduce(0, |) < 0x80 }
+}
+
+extension String {
+    /// The text of bytes in Latin-1.
+    init(latin1 bytes: some Sequence<UInt8>) {
+        self.init(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 }
 

@@ -157,13 +157,11 @@ package struct BinaryPropertyListReader: @unchecked Sendable {
         guard marker & 0xF0 == 0x10, marker & 0x0F <= 4, size <= tableOffset - (offset + 2) else {
             throw .corrupt("a count is not an integer", at: offset + 1)
         }
-        if size == 16 {
-            guard bigEndian(at: offset + 2, size: 8) == 0 else {
-                throw .corrupt("a count is out of range", at: offset + 1)
-            }
-        }
+        let high = size == 16 ? bigEndian(at: offset + 2, size: 8) : 0
         let value = bigEndian(at: offset + 2 + (size == 16 ? 8 : 0), size: min(size, 8))
-        guard value <= UInt64(Int64.max) else { throw .corrupt("a count is out of range", at: offset + 1) }
+        guard high == 0, value <= UInt64(Int64.max) else {
+            throw .corrupt("a count is out of range", at: offset + 1)
+        }
         return (Int(value), offset + 2 + size)
     }
 
@@ -281,6 +279,14 @@ extension BinaryPropertyListReader {
     package func value() throws(PropertyListError) -> PropertyListValue {
         try value(at: topObject)
     }
+
+    /// The same; equal keys are added to the findings.
+    package func value(findings: inout [PropertyListFinding]) throws(PropertyListError) -> PropertyListValue {
+        var decoding = TreeDecoding(reader: self)
+        let value = try decoding.value(at: topObject, depth: 0).value
+        findings += decoding.findings.all(more: "findings of these kinds", .warning)
+        return value
+    }
 }
 
 private struct TreeDecoding {
@@ -294,6 +300,7 @@ private struct TreeDecoding {
     var done: [Int: Node] = [:]
     var open: Set<Int> = []
     var budget: DecodingBudget
+    var findings = PropertyListFindings()
     private var pace = InterruptionPace()
 
     init(reader: BinaryPropertyListReader) {
@@ -341,7 +348,12 @@ private struct TreeDecoding {
                 let key = try value(at: reader.reference(index, in: container), depth: depth + 1)
                 let entry = try value(at: reader.valueReference(index, in: container), depth: depth + 1)
                 size = try grown(size, by: try grown(entry.size, by: key.size))
-                entries.insert(entry.value, forKey: key.value)
+                if !entries.insert(entry.value, forKey: key.value) {
+                    findings.add(
+                        PropertyListFinding(
+                            .warning, "the key \(key.value.nameOfKey) stands twice in a dictionary; the first counts",
+                            byteOffset: reader.byteOffset(of: number)))
+                }
             }
             return Node(value: .dictionary(entries), size: size)
         }

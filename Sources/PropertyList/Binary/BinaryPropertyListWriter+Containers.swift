@@ -33,28 +33,17 @@ extension BinaryPropertyListWriter {
     /// Sets the reference at `index` of `references`, which `array`, `set` or `dictionary` returned.
     @inline(__always)
     package func setReference(_ index: Int, in references: Int, to number: ObjectNumber) {
-        let size = sizes.referenceSize
-        precondition(references + (index + 1) * size <= body.count, "a reference outside its container")
-        precondition(size == 4 || number <= 0xFFFF, "a reference beyond those that were reserved")
-        store(number, size, at: UnsafeMutableRawPointer(body.base + references + index * size))
+        let place = references + index * ObjectSizes.reference
+        precondition(place + ObjectSizes.reference <= body.count, "a reference outside its container")
+        store(number, at: place)
     }
-
-    /// Sets consecutive references to the numbers of another table, increased by `shift`.
-    package func setReferences(_ numbers: UnsafeBufferPointer<ObjectNumber>, shift: ObjectNumber, in references: Int) {
-        let size = sizes.referenceSize
-        precondition(references + numbers.count * size <= body.count, "references outside their container")
-        store(numbers, shift: shift, at: UnsafeMutableRawPointer(body.base + references))
-    }
-
-    /// The size of a reference in bytes.
-    package var referenceSize: Int { sizes.referenceSize }
 
     /// Adds a container; with `isCleared` its references are initially 0.
     @inline(__always)
     private func openContainer(
         _ marker: UInt8, count: Int, references: Int, isCleared: Bool = true
     ) -> (number: ObjectNumber, references: Int) {
-        let size = references &* sizes.referenceSize
+        let size = references &* ObjectSizes.reference
         body.ensure(size &+ 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
         let header = Self.storeHeader(marker, count: count, at: start)
@@ -67,16 +56,14 @@ extension BinaryPropertyListWriter {
 
     /// Adds an array of objects of the table.
     package func array(of objects: UnsafeBufferPointer<ObjectNumber>) -> ObjectNumber {
-        reserveReferences(toMore: 1)
         let (number, references) = openContainer(
             0xA0, count: objects.count, references: objects.count, isCleared: false)
-        store(objects, at: UnsafeMutableRawPointer(body.base + references))
+        store(objects, at: references)
         return number
     }
 
     /// Adds an array of references into `$objects`: the form of a keyed archive's collections.
     package func array(ofUIDs uids: UnsafeBufferPointer<UInt32>) -> ObjectNumber {
-        reserveReferences(toMore: uids.count + 1)
         let (number, references) = array(count: uids.count)
         for index in 0..<uids.count { setReference(index, in: references, to: uid(uids[index])) }
         return number
@@ -84,12 +71,11 @@ extension BinaryPropertyListWriter {
 
     /// Adds an array of a list of objects of the table, which is empty afterwards. Finished parts go to the file.
     package func array(of objects: NumberList) throws(PropertyListError) -> ObjectNumber {
-        reserveReferences(toMore: 1)
         let number = openContainer(0xA0, count: objects.count, references: 0).number
         try objects.forEachPiece { piece in
-            let size = piece.count * sizes.referenceSize
+            let size = piece.count * ObjectSizes.reference
             body.ensure(size)
-            store(piece, at: UnsafeMutableRawPointer(body.base + body.count))
+            store(piece, at: body.count)
             body.advance(size)
             flush()
         }
@@ -99,9 +85,7 @@ extension BinaryPropertyListWriter {
     /// Adds a dictionary of leaves and objects of the table: itself first, then its new keys, then its new values.
     package func dictionary(_ fields: UnsafeBufferPointer<BinaryPropertyListField>) -> ObjectNumber {
         let count = fields.count
-        reserveReferences(toMore: count &* 2 &+ 1)
         let (number, references) = openContainer(0xD0, count: count, references: count &* 2, isCleared: false)
-        let size = sizes.referenceSize
         var place = references
         for index in 0..<count {
             let key = Int(fields[index].key)
@@ -111,13 +95,12 @@ extension BinaryPropertyListWriter {
                 object = string(text(ofKey: fields[index].key))
                 keyObjects[key] = object
             }
-            store(object, size, at: UnsafeMutableRawPointer(body.base + place))
-            place &+= size
+            store(object, at: place)
+            place &+= ObjectSizes.reference
         }
         for index in 0..<count {
-            let object = scalar(fields[index])
-            store(object, size, at: UnsafeMutableRawPointer(body.base + place))
-            place &+= size
+            store(scalar(fields[index]), at: place)
+            place &+= ObjectSizes.reference
         }
         return number
     }
@@ -137,77 +120,37 @@ extension BinaryPropertyListWriter {
     }
 
     @inline(__always)
-    private func store(
-        _ numbers: UnsafeBufferPointer<ObjectNumber>, shift: ObjectNumber = 0, at target: UnsafeMutableRawPointer
-    ) {
-        if sizes.referenceSize == 2 {
-            for index in 0..<numbers.count {
-                let number = UInt16(truncatingIfNeeded: numbers[index] &+ shift)
-                target.storeBytes(of: number.bigEndian, toByteOffset: index &* 2, as: UInt16.self)
-            }
-        } else {
-            for index in 0..<numbers.count {
-                let number = numbers[index] &+ shift
-                target.storeBytes(of: number.bigEndian, toByteOffset: index &* 4, as: UInt32.self)
-            }
-        }
+    private func store(_ numbers: UnsafeBufferPointer<ObjectNumber>, at place: Int) {
+        for (index, number) in numbers.enumerated() { store(number, at: place &+ index &* ObjectSizes.reference) }
     }
 
     @inline(__always)
-    private func store(_ number: ObjectNumber, _ size: Int, at target: UnsafeMutableRawPointer) {
-        if size == 2 {
-            target.storeBytes(of: UInt16(truncatingIfNeeded: number).bigEndian, as: UInt16.self)
-        } else {
-            target.storeBytes(of: number.bigEndian, as: UInt32.self)
-        }
+    private func store(_ number: ObjectNumber, at place: Int) {
+        UnsafeMutableRawPointer(body.base + place).storeBytes(of: number.bigEndian, as: UInt32.self)
     }
 }
 
 extension BinaryPropertyListWriter {
     /// Adds a tree of values, containers before their contents. The keys of a dictionary are sorted.
     ///
-    /// - Throws: `writeInvalid` for nesting beyond `maximumDepth`.
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - maximumDepth: the limit of its nesting.
+    ///   - allowsUIDs: whether it may hold UIDs, which only mean something in the archive that they come from.
+    /// - Returns: its number.
+    /// - Throws: `writeInvalid` for nesting beyond `maximumDepth`, and for a UID that is not allowed.
     package func add(
-        _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth
+        _ value: PropertyListValue, maximumDepth: Int = PropertyListLimits.standard.maximumDepth,
+        allowsUIDs: Bool = true
     ) throws(PropertyListError) -> ObjectNumber {
-        // Its containers are open while their contents are added.
         var budget = ConversionBudget(values: PropertyListLimits.standard.maximumValues)
-        do throws(ConversionError) {
-            reserveReferences(toMore: try Self.mostObjects(of: value, maximumDepth, &budget))
-        } catch {
-            throw .unwritable(error.message)
-        }
-        var pace = InterruptionPace()
-        return try add(within: value, maximumDepth, &pace)
-    }
-
-    /// An upper bound for the objects of a tree. Values that are nested too deep are refused later.
-    private static func mostObjects(
-        of value: PropertyListValue, _ maximumDepth: Int, _ budget: inout ConversionBudget
-    ) throws(ConversionError) -> Int {
-        try budget.visit()
-        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { return 1 }
-        var count = 1
-        switch value {
-        case .array(let elements), .set(let elements):
-            for element in elements { count += try mostObjects(of: element, maximumDepth - 1, &budget) }
-        case .dictionary(let entries):
-            for entry in entries.textEntries.values {
-                count += 1 + (try mostObjects(of: entry, maximumDepth - 1, &budget))
-            }
-            for (key, entry) in entries.sortedOtherEntries {
-                count += try mostObjects(of: key, maximumDepth - 1, &budget)
-                count += try mostObjects(of: entry, maximumDepth - 1, &budget)
-            }
-        default: break
-        }
-        return count
+        return try add(within: value, maximumDepth, allowsUIDs, &budget)
     }
 
     private func add(
-        within value: PropertyListValue, _ maximumDepth: Int, _ pace: inout InterruptionPace
+        within value: PropertyListValue, _ maximumDepth: Int, _ allowsUIDs: Bool, _ budget: inout ConversionBudget
     ) throws(PropertyListError) -> ObjectNumber {
-        if pace.isDue() { throw .unwritable(Interruption.message) }
+        do throws(ConversionError) { try budget.visit() } catch { throw .unwritable(error.message) }
         switch value {
         case .null: return null()
         case .boolean(let value): return boolean(value)
@@ -216,45 +159,54 @@ extension BinaryPropertyListWriter {
         case .real(let value): return real(value)
         case .single(let value): return real(value)
         case .date(let value): return date(value)
-        case .data(let bytes): return bytes.withUnsafeBytes { data($0) }
+        case .data(let bytes): return data(bytes)
         case .string(let text): return string(text)
         case .utf16(let units): return string(units: units)
-        case .uid(let value): return uid(value)
+        case .uid(let value):
+            guard allowsUIDs else { throw .unwritable("a UID has no meaning outside its own archive") }
+            return uid(value)
         case .array(let elements):
-            let (number, references) = array(count: elements.count)
-            try fill(references, with: elements, maximumDepth, &pace)
-            return number
+            return try fill(array(count: elements.count), with: elements, maximumDepth, allowsUIDs, &budget)
         case .set(let elements):
-            let (number, references) = set(count: elements.count)
-            try fill(references, with: elements, maximumDepth, &pace)
-            return number
+            return try fill(set(count: elements.count), with: elements, maximumDepth, allowsUIDs, &budget)
         case .dictionary(let entries):
-            guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
-            let (number, references) = dictionary(count: entries.count)
             let entries = entries.sortedEntries
-            for (index, entry) in entries.enumerated() {
-                let key = try add(within: entry.key, maximumDepth - 1, &pace)
-                setReference(index, in: references, to: key)
-            }
-            for (index, entry) in entries.enumerated() {
-                let object = try add(within: entry.value, maximumDepth - 1, &pace)
-                setReference(entries.count + index, in: references, to: object)
-            }
-            return number
+            let contents = entries.map(\.key) + entries.map(\.value)
+            return try fill(dictionary(count: entries.count), with: contents, maximumDepth, allowsUIDs, &budget)
         }
     }
 
     private func fill(
-        _ references: Int, with elements: [PropertyListValue], _ maximumDepth: Int, _ pace: inout InterruptionPace
-    ) throws(PropertyListError) {
-        guard maximumDepth > 0, cubby_stack_is_short() == 0 else { throw Self.tooDeep }
-        for (index, element) in elements.enumerated() {
-            setReference(index, in: references, to: try add(within: element, maximumDepth - 1, &pace))
+        _ container: (number: ObjectNumber, references: Int), with contents: [PropertyListValue], _ maximumDepth: Int,
+        _ allowsUIDs: Bool, _ budget: inout ConversionBudget
+    ) throws(PropertyListError) -> ObjectNumber {
+        guard maximumDepth > 0, cubby_stack_is_short() == 0 else {
+            throw .unwritable("containers nest too deep to be written")
         }
+        for (index, content) in contents.enumerated() {
+            let number = try add(within: content, maximumDepth - 1, allowsUIDs, &budget)
+            setReference(index, in: container.references, to: number)
+        }
+        return container.number
     }
+}
 
-    private static var tooDeep: PropertyListError {
-        .unwritable("containers nest too deep to be written")
+/// The entries of a dictionary in a text, where a key may stand twice: the last value counts, at the place of the first.
+struct LastEntries<Key: Hashable> {
+    private var places: [Key: Int] = [:]
+    private(set) var all: [(key: UInt32, value: UInt32)] = []
+
+    /// Adds an entry: its key, and the numbers of the key and the value.
+    ///
+    /// - Returns: whether the key is new.
+    mutating func add(_ key: Key, _ number: UInt32, _ value: UInt32) -> Bool {
+        if let place = places[key] {
+            all[place].value = value
+            return false
+        }
+        places[key] = all.count
+        all.append((number, value))
+        return true
     }
 }
 

@@ -1,7 +1,8 @@
+import Platform
+
 extension BinaryPropertyListWriter {
     /// Adds a string. O(length), amortised.
     package func string(_ value: String) -> ObjectNumber {
-        if let number = value.utf8.withContiguousStorageIfAvailable({ string(validUTF8: $0) }) { return number }
         var copy = value
         return copy.withUTF8 { string(validUTF8: $0) }
     }
@@ -28,22 +29,9 @@ extension BinaryPropertyListWriter {
     ) -> ObjectNumber {
         body.ensure(count &+ 16)
         let start = body.base + body.count
-        let header = storeStringHeader(count, at: UnsafeMutableRawPointer(start))
+        let header = Self.storeHeader(0x50, count: count, at: UnsafeMutableRawPointer(start))
         write(start + header)
         return appendObject(ofSize: header &+ count)
-    }
-
-    /// Writes the header of an ASCII string and returns its size.
-    @inline(__always)
-    private func storeStringHeader(_ length: Int, at start: UnsafeMutableRawPointer) -> Int {
-        if length < 15 {
-            start.storeBytes(of: 0x50 | UInt8(truncatingIfNeeded: length), as: UInt8.self)
-            return 1
-        }
-        guard length < 0x100 else { return Self.storeHeader(0x50, count: length, at: start) }
-        // The marker and the count in one word: 5F 10 and the length.
-        start.storeBytes(of: (UInt32(truncatingIfNeeded: length) << 16 | 0x105F).littleEndian, as: UInt32.self)
-        return 3
     }
 
     /// Adds a one-byte string, or returns nil when the text is not ASCII.
@@ -52,7 +40,7 @@ extension BinaryPropertyListWriter {
         let length = text.count
         body.ensure(length &+ 16)
         let start = UnsafeMutableRawPointer(body.base + body.count)
-        let header = storeStringHeader(length, at: start)
+        let header = Self.storeHeader(0x50, count: length, at: start)
         guard length > 0, let source = text.baseAddress else {
             return commitLeaf(ofSize: header, hash: LeafTable.hash(UnsafeRawPointer(start), header))
         }
@@ -64,12 +52,12 @@ extension BinaryPropertyListWriter {
     @inline(never)
     private func wideString(_ string: String) -> ObjectNumber { wideString(string.utf16, count: string.utf16.count) }
 
-    /// Adds a string of UTF-16 units that need not be Unicode.
     /// Adds a text, Unicode or not.
     func string(_ text: PropertyListValue) -> ObjectNumber {
         if case .utf16(let units) = text { string(units: units) } else { string(text.text ?? "") }
     }
 
+    /// Adds a string of UTF-16 units that need not be Unicode.
     package func string(units: [UInt16]) -> ObjectNumber { wideString(units, count: units.count) }
 
     private func wideString(_ units: some Sequence<UInt16>, count: Int) -> ObjectNumber {
@@ -129,37 +117,23 @@ extension BinaryPropertyListWriter {
         return commitLeaf(ofSize: 17)
     }
 
-    package func real(_ value: Double) -> ObjectNumber {
-        storeReal(0x23, value.bitPattern)
-        return commitLeaf(ofSize: 9)
-    }
+    package func real(_ value: Double) -> ObjectNumber { commitLeaf(ofSize: store(0x23, value.bitPattern)) }
 
     /// Adds a unique real, which is not looked up.
     @inline(__always)
-    func unsharedReal(_ bits: UInt64) -> ObjectNumber {
-        storeReal(0x23, bits)
-        return appendObject(ofSize: 9)
-    }
+    func unsharedReal(_ bits: UInt64) -> ObjectNumber { appendObject(ofSize: store(0x23, bits)) }
 
-    package func real(_ value: Float) -> ObjectNumber {
-        body.ensure(8)
-        let start = UnsafeMutableRawPointer(body.base + body.count)
-        start.storeBytes(of: 0x22, as: UInt8.self)
-        start.storeBytes(of: value.bitPattern.bigEndian, toByteOffset: 1, as: UInt32.self)
-        return commitLeaf(ofSize: 5)
-    }
+    package func real(_ value: Float) -> ObjectNumber { commitLeaf(ofSize: store(0x22, value.bitPattern)) }
 
     package func date(_ value: PropertyListDate) -> ObjectNumber {
-        storeReal(0x33, value.secondsSinceReferenceDate.bitPattern)
-        return commitLeaf(ofSize: 9)
+        commitLeaf(ofSize: store(0x33, value.secondsSinceReferenceDate.bitPattern))
     }
 
+    /// Writes a marker and a value after the body's end and returns their size.
     @inline(__always)
-    private func storeReal(_ marker: UInt8, _ bits: UInt64) {
+    private func store(_ marker: UInt8, _ value: some FixedWidthInteger & BitwiseCopyable) -> Int {
         body.ensure(16)
-        let start = UnsafeMutableRawPointer(body.base + body.count)
-        start.storeBytes(of: marker, as: UInt8.self)
-        start.storeBytes(of: bits.bigEndian, toByteOffset: 1, as: UInt64.self)
+        return Self.store(marker, value.bigEndian, at: UnsafeMutableRawPointer(body.base + body.count))
     }
 
     package func data(_ value: UnsafeRawBufferPointer) -> ObjectNumber {
@@ -171,6 +145,8 @@ extension BinaryPropertyListWriter {
         }
         return commitLeaf(ofSize: header + value.count)
     }
+
+    package func data(_ value: [UInt8]) -> ObjectNumber { value.withUnsafeBytes { data($0) } }
 
     // MARK: - Sharing
 
@@ -188,7 +164,7 @@ extension BinaryPropertyListWriter {
             guard index >= offsets.firstRetained else { return offsets.isPinned(index, with: base + start, size) }
             let other = offsets.start(of: index, in: base, sizes)
             // A leaf's bytes determine its length, so equal bytes imply an equal leaf even if `other` is shorter.
-            return other &+ size <= start && Self.areEqual(base + start, base + other, size)
+            return other &+ size <= start && memcmp(base + start, base + other, size) == 0
         }
         lastLeaf.slot = slot
         if let known {
@@ -197,26 +173,6 @@ extension BinaryPropertyListWriter {
         }
         lastLeaf.tag = 0
         return appendObject(ofSize: size)
-    }
-
-    @inline(__always)
-    private static func areEqual(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        let left = UnsafeRawPointer(a)
-        let right = UnsafeRawPointer(b)
-        var offset = 0
-        while offset + 8 <= count {
-            if left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                != right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            {
-                return false
-            }
-            offset += 8
-        }
-        while offset < count {
-            if a[offset] != b[offset] { return false }
-            offset += 1
-        }
-        return true
     }
 
     // MARK: - References into `$objects`
@@ -267,19 +223,10 @@ extension BinaryPropertyListWriter {
     /// Writes a UID after the body's end and returns its size.
     @inline(__always)
     private func storeUID(_ value: UInt32) -> Int {
-        body.ensure(8)
-        let start = UnsafeMutableRawPointer(body.base + body.count)
-        if value < 0x100 {
-            start.storeBytes(of: (UInt16(truncatingIfNeeded: value) << 8 | 0x80).littleEndian, as: UInt16.self)
-            return 2
+        switch value {
+        case 0..<0x100: store(0x80, UInt8(truncatingIfNeeded: value))
+        case 0x100..<0x1_0000: store(0x81, UInt16(truncatingIfNeeded: value))
+        default: store(0x83, value)
         }
-        if value < 0x1_0000 {
-            start.storeBytes(of: 0x81, as: UInt8.self)
-            start.storeBytes(of: UInt16(truncatingIfNeeded: value).bigEndian, toByteOffset: 1, as: UInt16.self)
-            return 3
-        }
-        start.storeBytes(of: 0x83, as: UInt8.self)
-        start.storeBytes(of: value.bigEndian, toByteOffset: 1, as: UInt32.self)
-        return 5
     }
 }

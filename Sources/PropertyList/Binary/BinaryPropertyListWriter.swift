@@ -6,8 +6,7 @@ import Platform
 /// hundreds of thousands of others came between. Containers may be added before or after their contents, and
 /// `references` filled in later. The output depends on the calls only.
 ///
-/// References have four bytes until `finish` narrows them to the width of the final count. A table for few expected
-/// objects starts with two bytes and widens them when necessary.
+/// References have four bytes until `finish` narrows them to the width of the final count.
 ///
 /// Forced inlining in the writer, its tables and `KeyedArchiver` makes an archive of 1,000 items 1.13 times as fast.
 package final class BinaryPropertyListWriter {
@@ -19,8 +18,7 @@ package final class BinaryPropertyListWriter {
     // Accesses to the properties of the inner loops never overlap, so their exclusivity checks are disabled.
     @exclusivity(unchecked) var body: GrowableBuffer<UInt8>
     @exclusivity(unchecked) var offsets: ObjectOffsets
-    /// The sizes of objects with the current reference width.
-    @exclusivity(unchecked) private(set) var sizes: ObjectSizes
+    let sizes = ObjectSizes.shared
     /// The file that receives the body piece by piece; nil when the body stays in memory.
     let stream: ObjectStream?
     /// The length of the body at which the next piece is written; `Int.max` when the body stays in memory.
@@ -73,20 +71,7 @@ package final class BinaryPropertyListWriter {
     package convenience init(
         firstNumber: ObjectNumber = 0, expectedObjects: Int = 64, expectedBytes: Int = 1024, expectedLeaves: Int = 64
     ) {
-        self.init(
-            nil, firstNumber, ObjectSizes.wide, objects: expectedObjects, bytes: expectedBytes, leaves: expectedLeaves)
-    }
-
-    /// A table for few objects: references have two bytes until there are 65,536 objects.
-    ///
-    /// References that are set later are not allowed in a table that exceeds that number, because they move.
-    package convenience init(
-        narrowFrom firstNumber: ObjectNumber, expectedObjects: Int = 64, expectedBytes: Int = 1024,
-        expectedLeaves: Int = 64
-    ) {
-        self.init(
-            nil, firstNumber, ObjectSizes.narrow, objects: expectedObjects, bytes: expectedBytes,
-            leaves: expectedLeaves)
+        self.init(nil, firstNumber, objects: expectedObjects, bytes: expectedBytes, leaves: expectedLeaves)
     }
 
     /// A table whose objects are written to a file while more are added; see `flush`.
@@ -101,23 +86,19 @@ package final class BinaryPropertyListWriter {
         expectedLeaves: Int = 64
     ) {
         self.init(
-            ObjectStream(output), firstNumber, ObjectSizes.wide, objects: min(expectedObjects, 4 * Self.rememberedUIDs),
+            ObjectStream(output), firstNumber, objects: min(expectedObjects, 4 * Self.rememberedUIDs),
             bytes: ObjectStream.capacity, leaves: expectedLeaves)
     }
 
-    private init(
-        _ stream: ObjectStream?, _ firstNumber: ObjectNumber, _ sizes: ObjectSizes, objects: Int, bytes: Int,
-        leaves: Int
-    ) {
+    private init(_ stream: ObjectStream?, _ firstNumber: ObjectNumber, objects: Int, bytes: Int, leaves: Int) {
         self.stream = stream
         // A small file is written as a whole, in its form in memory; a large one from the start, so that the disk need
         // not wait.
         let willBeLarge = objects * Self.leastBytes > ObjectStream.held
         nextFlush = stream == nil ? .max : willBeLarge ? ObjectStream.piece : ObjectStream.held
         self.firstNumber = firstNumber
-        self.sizes = sizes
         body = GrowableBuffer(capacity: bytes)
-        offsets = ObjectOffsets(capacity: objects, isDense: sizes.referenceSize == 2, isRecorded: stream != nil)
+        offsets = ObjectOffsets(capacity: objects, isRecorded: stream != nil)
         self.leaves = LeafTable(
             capacity: min(leaves, LeafTable.capacity(ofBytes: bytes / Self.bodyToLeaves)), firstNumber: firstNumber)
         // A record's references are complete before older UIDs are dropped.
@@ -190,32 +171,6 @@ package final class BinaryPropertyListWriter {
         leaves.removeAll()
         uids.recent.removeAll()
     }
-
-    /// Ensures that references to `count` more objects can be set without moving earlier ones: widens all references to
-    /// four bytes if a number would exceed two.
-    @inline(__always)
-    package func reserveReferences(toMore count: Int) {
-        if sizes.referenceSize == 2, Int(nextNumber) &+ count > 0x1_0000 { widen() }
-    }
-
-    @inline(never)
-    private func widen() {
-        var wide = GrowableBuffer<UInt8>(capacity: body.count * 2 + 64)
-        var wideOffsets = ObjectOffsets(capacity: offsets.count * 2)
-        var emission = ObjectEmission(out: wide.base, position: 0, referenceSize: 4)
-        let end = UnsafePointer(body.base) + body.count
-        var start = UnsafePointer(body.base)
-        while start < end {
-            let size = sizes.size(of: start)
-            wideOffsets.append(emission.position)
-            emission.append(start, size, of: sizes.referenceSize, shift: 0, end: end)
-            start += size
-        }
-        wide.advance(emission.position)
-        body = wide
-        offsets = wideOffsets
-        sizes = ObjectSizes.wide
-    }
 }
 
 /// Writes headers of objects to memory.
@@ -230,7 +185,9 @@ extension BinaryPropertyListWriter {
         }
     }
 
-    private static func store(
+    /// Writes a marker and a value in the byte order of files, and returns their size.
+    @inline(__always)
+    static func store(
         _ marker: UInt8, _ value: some FixedWidthInteger & BitwiseCopyable, at target: UnsafeMutableRawPointer
     ) -> Int {
         target.storeBytes(of: marker, as: UInt8.self)
@@ -283,7 +240,7 @@ extension BinaryPropertyListWriter {
     package func shift(behind count: Int) -> Int { count - Int(firstNumber) }
 
     /// The size of a reference in a file of `count` objects, in bytes.
-    package static func referenceSize(ofObjects count: Int) -> Int { count < 0x100 ? 1 : count < 0x1_0000 ? 2 : 4 }
+    private static func referenceSize(ofObjects count: Int) -> Int { count < 0x100 ? 1 : count < 0x1_0000 ? 2 : 4 }
 
     private static func join(
         _ parts: [(table: BinaryPropertyListWriter, shift: Int)], topObject: ObjectNumber, isLast: Bool
@@ -295,7 +252,7 @@ extension BinaryPropertyListWriter {
         if isLast { for part in parts { part.table.endAdding() } }
         let referenceSize = referenceSize(ofObjects: total)
         // The offset of the table. It is smaller if references become narrower, but then the file is small.
-        let lastTable = 8 + parts.reduce(0) { $0 + $1.table.largestSize(withReferencesOf: referenceSize) }
+        let lastTable = 8 + parts.reduce(0) { $0 + $1.table.body.count }
         let offsetSize = width(of: lastTable)
         return [UInt8](unsafeUninitializedCapacity: lastTable + total * offsetSize + 32) { buffer, count in
             guard let out = buffer.baseAddress else { return }
@@ -303,13 +260,13 @@ extension BinaryPropertyListWriter {
             PageMemory.preferHugePages(raw, buffer.count)
             raw.copyMemory(from: Array("bplist00".utf8), byteCount: 8)
             var emission = ObjectEmission(out: out, position: 8, referenceSize: referenceSize)
-            var entries = OffsetEntries(target: raw + lastTable, width: offsetSize)
+            var entries = PackedNumbers(target: raw + lastTable, width: offsetSize)
             for (table, shift) in parts {
                 table.emit(into: &emission, shift: shift, isLast: isLast, &entries)
             }
             let tableOffset = emission.position
             let width = width(of: tableOffset)
-            OffsetEntries.move(total, of: offsetSize, from: raw + lastTable, to: raw + tableOffset, width: width)
+            PackedNumbers.move(total, of: offsetSize, from: raw + lastTable, to: raw + tableOffset, width: width)
             let trailer = raw + tableOffset + total * width
             trailer.initializeMemory(as: UInt8.self, repeating: 0, count: 32)
             trailer.storeBytes(of: UInt8(width), toByteOffset: 6, as: UInt8.self)
@@ -326,40 +283,23 @@ extension BinaryPropertyListWriter {
         tableOffset < 0x100 ? 1 : tableOffset < 0x1_0000 ? 2 : tableOffset < 0x1_0000_0000 ? 4 : 8
     }
 
-    /// An upper bound for the size of the objects with references of `size` bytes.
-    private func largestSize(withReferencesOf size: Int) -> Int {
-        size > sizes.referenceSize ? body.count * size / sizes.referenceSize : body.count
-    }
-
     /// Copies this table's objects and records their offsets. With `isLast` the copied memory is released.
     private func emit(
-        into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ entries: inout OffsetEntries
+        into emission: inout ObjectEmission, shift: Int, isLast: Bool, _ entries: inout PackedNumbers
     ) {
         let source = UnsafePointer(body.base)
-        let end = source + body.count
         let piece = PageMemory.piece(ofBytes: body.size)
         // Unchanged objects are copied in blocks.
-        let isPlain = emission.referenceSize == sizes.referenceSize && shift == 0
-        let hasOffsets = isPlain && offsets.isDense
-        if hasOffsets {
-            let delta = emission.position
-            offsets.withOffsets { entries.append($0, delta: delta) }
-        }
+        let isPlain = emission.referenceSize == ObjectSizes.reference && shift == 0
         var start = 0
         while start < body.count {
             let from = start
-            if hasOffsets {
-                start = min(start + piece, body.count)
-            } else {
-                // A piece ends at an object's end.
-                while start < body.count, start - from < piece {
-                    let size = sizes.size(of: source + start)
-                    entries.append(emission.position + (isPlain ? start - from : 0))
-                    if !isPlain {
-                        emission.append(source + start, size, of: sizes.referenceSize, shift: shift, end: end)
-                    }
-                    start += size
-                }
+            // A piece ends at an object's end.
+            while start < body.count, start - from < piece {
+                let size = sizes.size(of: source + start)
+                entries.append(emission.position + (isPlain ? start - from : 0))
+                if !isPlain { emission.append(source + start, size, shift: shift) }
+                start += size
             }
             if isPlain { emission.copy(source + from, start - from) }
             if isLast { body.discard(upTo: start, from: from) }

@@ -34,17 +34,11 @@ private struct TableCheck {
     mutating func run() {
         isReferred[reader.topObject] = true
         for number in 0..<reader.objectCount {
-            do {
-                try look(at: number)
-            } catch {
-                findings.add(PropertyListFinding(error))
-            }
+            do { try look(at: number) } catch { findings.add(PropertyListFinding(error)) }
         }
         layout()
-        let lonely = isReferred.reduce(0) { $1 ? $0 : $0 + 1 }
-        if lonely > 0 {
-            report(.note, "\(lonely) of \(reader.objectCount) objects are referred to by nothing")
-        }
+        let lonely = isReferred.count { !$0 }
+        if lonely > 0 { report(.note, "\(lonely) of \(reader.objectCount) objects are referred to by nothing") }
     }
 
     private mutating func report(_ severity: PropertyListFinding.Severity, _ message: String, at offset: Int? = nil) {
@@ -53,47 +47,33 @@ private struct TableCheck {
 
     private mutating func look(at number: Int) throws(PropertyListError) {
         let offset = try reader.offset(of: number)
-        var end = offset + 1
         switch try reader.kind(of: number) {
-        case .null, .boolean: break
-        case .integer, .real:
-            _ = try reader.number(at: number)
-            end = offset + 1 + (1 << Int(reader.marker(at: offset) & 0x0F))
-        case .date:
-            _ = try reader.date(at: number)
-            end = offset + 9
-        case .uid:
-            _ = try reader.uid(at: number)
-            end = offset + 2 + Int(reader.marker(at: offset) & 0x0F)
-        case .data:
-            let (count, start) = try reader.payload(at: offset, unit: 1)
-            end = start + count
-        case .string: end = try string(number, at: offset)
-        case .array, .set, .dictionary: end = try container(number, at: offset)
+        case .null, .boolean, .data: break
+        case .integer, .real: _ = try reader.number(at: number)
+        case .date: _ = try reader.date(at: number)
+        case .uid: _ = try reader.uid(at: number)
+        case .string: try checkText(at: offset)
+        case .array, .set, .dictionary: try checkContainer(number, at: offset)
         }
+        let end = offset + (try reader.size(ofObjectAt: offset))
         extents.append(Extent(start: offset, end: end, number: number))
     }
 
-    private mutating func string(_ number: Int, at offset: Int) throws(PropertyListError) -> Int {
+    private mutating func checkText(at offset: Int) throws(PropertyListError) {
         let isWide = reader.marker(at: offset) & 0xF0 == 0x60
         let (count, start) = try reader.payload(at: offset, unit: isWide ? 2 : 1)
-        if isWide {
-            let units = (0..<count).lazy.map { [reader] index in
-                UInt16(truncatingIfNeeded: reader.bigEndian(at: start + index * 2, size: 2))
-            }
-            if String(validating: units, as: UTF16.self) == nil {
-                report(.warning, "a text has half of a surrogate pair, which shows as U+FFFD", at: offset)
-            }
-            return start + count * 2
+        if isWide, String(validating: reader.units(count, from: start), as: UTF16.self) == nil {
+            report(.warning, "a text has half of a surrogate pair, which shows as U+FFFD", at: offset)
         }
-        if !BinaryPropertyListReader.isASCII(UnsafeRawBufferPointer(start: reader.base + start, count: count)) {
+        if !isWide,
+            !BinaryPropertyListReader.isASCII(UnsafeRawBufferPointer(start: reader.base + start, count: count))
+        {
             report(.warning, "a one-byte string is not ASCII; it is read as Latin-1, by others not at all", at: offset)
         }
-        return start + count
     }
 
-    private mutating func container(_ number: Int, at offset: Int) throws(PropertyListError) -> Int {
-        guard let container = try reader.container(at: number) else { return offset + 1 }
+    private mutating func checkContainer(_ number: Int, at offset: Int) throws(PropertyListError) {
+        guard let container = try reader.container(at: number) else { return }
         let isDictionary = container.kind == .dictionary
         var keys: Set<PropertyListValue> = []
         for index in 0..<container.count {
@@ -111,7 +91,6 @@ private struct TableCheck {
                 }
             }
         }
-        return container.references + container.count * reader.referenceSize * (isDictionary ? 2 : 1)
     }
 
     /// A key that is a leaf; containers as keys, which hardly occur, are not compared.
@@ -213,36 +192,32 @@ package struct PropertyListSalvage: Sendable {
         switch PropertyListFormat(detecting: bytes) {
         case .binary:
             do throws(PropertyListError) {
-                reader = try BinaryPropertyListReader(copying: bytes, limits: limits)
-                method = "by the offset table"
-                error = nil
-                findings = []
+                let reader = try BinaryPropertyListReader(copying: bytes, limits: limits)
+                self.init(reader, "by the offset table")
             } catch {
                 guard let scan = ObjectScan.best(bytes), let found = try? scan.reader(of: bytes, limits: limits)
                 else { return nil }
-                reader = found
-                method = "one after the other, without the offset table"
-                self.error = error
-                findings = []
+                self.init(found, "one after the other, without the offset table", error)
             }
         case .xml:
             guard let (storage, failure, remarks) = XMLPropertyListReader.salvage(from: bytes, limits: limits),
                 let found = try? BinaryPropertyListReader(storage, limits: limits)
             else { return nil }
-            reader = found
-            method = failure == nil ? "as it is" : "up to the damage"
-            error = failure
-            findings = remarks
+            self.init(found, failure == nil ? "as it is" : "up to the damage", failure, remarks)
         case nil:
             guard OpenStepPropertyListReader.mayBegin(bytes),
                 let (storage, remarks) = try? OpenStepPropertyListReader.binary(from: bytes, limits: limits),
                 let found = try? BinaryPropertyListReader(storage, limits: limits)
             else { return nil }
-            reader = found
-            method = "as it is"
-            error = nil
-            findings = remarks
+            self.init(found, "as it is", nil, remarks)
         }
+    }
+
+    private init(
+        _ reader: BinaryPropertyListReader, _ method: String, _ error: PropertyListError? = nil,
+        _ findings: [PropertyListFinding] = []
+    ) {
+        (self.reader, self.method, self.error, self.findings) = (reader, method, error, findings)
     }
 }
 

@@ -63,9 +63,8 @@ public struct PropertyListEncoder {
     private func bytes(of list: PropertyListValue) throws(PropertyListError) -> [UInt8] {
         let binary = try list.encoded(as: .binary)
         guard outputFormat == .xml else { return binary }
-        var shortened = 0
-        let xml = try XMLPropertyListWriter.encode(BinaryPropertyListReader(binary), shortened: &shortened)
-        guard shortened == 0 else {
+        let (xml, loss) = try BinaryPropertyListReader(binary).xmlSayingLoss()
+        guard loss == nil else {
             throw .unwritable("XML property lists have dates of whole seconds; round them, or write the binary form")
         }
         return xml

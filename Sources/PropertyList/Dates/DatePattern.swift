@@ -116,25 +116,25 @@ extension DatePattern {
         case "y":
             // The year of the era: 1 BC precedes the year 1.
             let year = date.year > 0 ? date.year : 1 - date.year
-            return padded(count == 2 ? year % 100 : year, count)
-        case "u": return padded(date.year, count)
+            return (count == 2 ? year % 100 : year).padded(to: count)
+        case "u": return date.year.padded(to: count)
         case "Q", "q":
             let quarter = (date.month + 2) / 3
-            return count < 3 ? padded(quarter, count) : "Q\(quarter)"
+            return count < 3 ? quarter.padded(to: count) : "Q\(quarter)"
         case "M", "L": return name(months[date.month - 1], date.month, count)
-        case "d": return padded(date.day, count)
+        case "d": return date.day.padded(to: count)
         case "D":
-            return padded(date.dayOfYear, count)
+            return date.dayOfYear.padded(to: count)
         case "E", "c":
             let weekday = weekdays[date.weekday - 1]
             return count == 4 ? weekday : String(weekday.prefix(count == 5 ? 1 : 3))
         case "a": return date.hour < 12 ? "AM" : "PM"
-        case "H": return padded(date.hour, count)
-        case "h": return padded((date.hour + 11) % 12 + 1, count)
-        case "K": return padded(date.hour % 12, count)
-        case "k": return padded(date.hour == 0 ? 24 : date.hour, count)
-        case "m": return padded(date.minute, count)
-        case "s": return padded(date.second, count)
+        case "H": return date.hour.padded(to: count)
+        case "h": return ((date.hour + 11) % 12 + 1).padded(to: count)
+        case "K": return (date.hour % 12).padded(to: count)
+        case "k": return (date.hour == 0 ? 24 : date.hour).padded(to: count)
+        case "m": return date.minute.padded(to: count)
+        case "s": return date.second.padded(to: count)
         default: return ""
         }
     }
@@ -156,16 +156,11 @@ extension DatePattern {
 
     private static func name(_ name: String, _ number: Int, _ count: Int) -> String {
         switch count {
-        case 1, 2: padded(number, count)
+        case 1, 2: number.padded(to: count)
         case 3: String(name.prefix(3))
         case 5: String(name.prefix(1))
         default: name
         }
-    }
-
-    private static func padded(_ number: Int, _ count: Int) -> String {
-        let digits = String(abs(number))
-        return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
 }
 
@@ -211,7 +206,8 @@ extension DatePattern {
         try DateTextReader.parse(text, pieces)
     }
 
-    /// The date of a text, in UTC unless it has an offset; nil for another text, and for one with a zone's name.
+    /// The date of a text, in UTC unless it has an offset; nil for another text, for one with a zone's name, and for one with
+    /// digits of a second that no date has.
     package func date(_ text: String) -> PropertyListDate? {
         guard let parts = try? parse(text) else { return nil }
         var seconds = parts.calendar.localSeconds
@@ -220,7 +216,8 @@ extension DatePattern {
         case .name?: return nil
         case nil: break
         }
-        return PropertyListDate(secondsSince1970: seconds, fraction: parts.fraction)
+        guard parts.calendar.second < 60 || seconds % 86400 == 0 else { return nil }
+        return PropertyListDate(exactSecondsSince1970: seconds, fraction: parts.fraction)
     }
 
     /// Checks that texts can be parsed by the pattern.

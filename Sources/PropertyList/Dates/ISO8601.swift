@@ -1,14 +1,24 @@
 /// Parses ISO 8601 dates: calendar, ordinal and week dates, with or without a time and a zone, in the basic and the
 /// extended form. A space may replace the `T` and precede the zone. Without a zone the time is UTC. Years beyond 9999 and
-/// before 0 have a sign, or more than four digits, and hyphens. Of a fraction all digits count.
+/// before 0 have a sign, or more than four digits, and hyphens. The second 60 is a leap second, 23:59:60 in UTC: it is read
+/// as the one after it, which Unix time does not tell from it.
 package struct ISO8601 {
     /// Follows the seconds of a date beyond the calendar.
     static let beyondSuffix = " seconds since 2001"
 
     private var rest: Substring.UTF8View
 
-    /// The date of a text; nil when the text is invalid. Every field is checked against the calendar.
-    package static func parse(_ text: String) -> PropertyListDate? {
+    /// The date of a text; nil when the text is invalid, and for one with digits of a second that no date has. Every field
+    /// is checked against the calendar.
+    package static func parse(_ text: String) -> PropertyListDate? { parse(text, isExact: true) }
+
+    /// The date that is nearest to a text, for what compares and shows moments and does not keep them.
+    package static func nearest(_ text: String) -> PropertyListDate? { parse(text, isExact: false) }
+
+    /// Whether a text is a date but for its digits, which no date has.
+    package static func hasSurplusDigits(_ text: String) -> Bool { parse(text) == nil && nearest(text) != nil }
+
+    private static func parse(_ text: String, isExact: Bool) -> PropertyListDate? {
         if text.hasSuffix(beyondSuffix) {
             guard let seconds = Double(text.dropLast(beyondSuffix.utf8.count)), seconds.isFinite else { return nil }
             return PropertyListDate(secondsSinceReferenceDate: seconds)
@@ -22,9 +32,13 @@ package struct ISO8601 {
             _ = parser.take(" ")
             guard let zone = parser.zone() else { return nil }
             (seconds, fraction) = (time.seconds - zone, time.fraction)
+            guard !time.isLeap || seconds % 86400 == 0 else { return nil }
         }
         guard parser.rest.isEmpty else { return nil }
-        return PropertyListDate(secondsSince1970: days * 86400 + seconds, fraction: fraction)
+        let whole = days * 86400 + seconds
+        return isExact
+            ? PropertyListDate(exactSecondsSince1970: whole, fraction: fraction)
+            : PropertyListDate(secondsSince1970: whole, fraction: fraction)
     }
 
     private mutating func take(_ character: Character) -> Bool {
@@ -85,8 +99,8 @@ package struct ISO8601 {
         return monday + (week - 1) * 7 + weekday - 1
     }
 
-    /// Parses a time: seconds since midnight, and the digits of a fraction.
-    private mutating func time() -> (seconds: Int, fraction: Substring)? {
+    /// Parses a time: seconds since midnight, the digits of a fraction, and whether it is in the second 60.
+    private mutating func time() -> (seconds: Int, fraction: Substring, isLeap: Bool)? {
         guard let hour = digits(2), hour <= 24 else { return nil }
         var minute = 0
         var second = 0
@@ -108,7 +122,7 @@ package struct ISO8601 {
         }
         guard hour < 24 || (minute == 0 && second == 0 && fraction.utf8.allSatisfy { $0 == UInt8(ascii: "0") })
         else { return nil }
-        return (hour * 3600 + minute * 60 + second, fraction)
+        return (hour * 3600 + minute * 60 + second, fraction, second == 60)
     }
 
     /// Parses a zone, in seconds east of UTC.

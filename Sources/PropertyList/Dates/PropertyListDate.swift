@@ -143,10 +143,16 @@ package struct CalendarDate: Sendable, Hashable {
 extension CalendarDate {
     /// `2026-11-21` and `04:13:00`, the common parts of all texts.
     fileprivate var texts: (day: String, time: String) {
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let digits = String(abs(year))
-        let padded = (year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        return ("\(padded)-\(two(month))-\(two(day))", "\(two(hour)):\(two(minute)):\(two(second))")
+        func two(_ number: Int) -> String { number.padded(to: 2) }
+        return ("\(year.padded(to: 4))-\(two(month))-\(two(day))", "\(two(hour)):\(two(minute)):\(two(second))")
+    }
+}
+
+extension Int {
+    /// The number with zeros before its digits, up to a count of digits.
+    func padded(to count: Int) -> String {
+        let digits = String(abs(self))
+        return (self < 0 ? "-" : "") + String(repeating: "0", count: Swift.max(0, count - digits.utf8.count)) + digits
     }
 }
 
@@ -224,6 +230,13 @@ extension PropertyListDate {
     /// Creates a date from whole seconds since 1970 and decimal digits of a fraction: the nearest one.
     package init(secondsSince1970 whole: Int, fraction digits: some StringProtocol) {
         self.init(secondsSinceReferenceDate: DecimalParts.value(whole - Int(Self.unixEpochOffset), digits))
+    }
+
+    /// The same, or nil if the date has other digits than these: of our time it has those of microseconds.
+    package init?(exactSecondsSince1970 whole: Int, fraction digits: some StringProtocol) {
+        self.init(secondsSince1970: whole, fraction: digits)
+        guard !digits.isEmpty else { return }
+        guard let parts, parts.seconds == whole, parts.fraction == digits.trimmedZeros else { return nil }
     }
 
     /// The last whole second before or at the date, since 1970, and the decimal digits of the rest: the fewest that read
@@ -371,9 +384,8 @@ package struct UTCOffset: Sendable, Hashable {
 
     /// `+01:00`, with seconds if there are any.
     package static func text(_ seconds: Int, _ separator: String = "") -> String {
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let size = abs(seconds)
-        let minutes = two(size / 3600) + separator + two(size / 60 % 60)
-        return (seconds < 0 ? "-" : "+") + minutes + (size % 60 == 0 ? "" : separator + two(size % 60))
+        let minutes = (size / 3600).padded(to: 2) + separator + (size / 60 % 60).padded(to: 2)
+        return (seconds < 0 ? "-" : "+") + minutes + (size % 60 == 0 ? "" : separator + (size % 60).padded(to: 2))
     }
 }

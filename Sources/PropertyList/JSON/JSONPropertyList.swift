@@ -2,17 +2,13 @@ internal import CPlatform
 
 /// Reads JSON as a property list. Each value is added to a binary object table as it is read.
 struct JSONPropertyListReader {
-    /// A value; a leaf that may belong to a tag is not in the table yet.
+    /// A value; a leaf, which may belong to a tag, is not in the table yet.
     private enum Item {
         case object(UInt32)
-        case text(PropertyListValue)
-        case integer(Int128)
-        case real(Double)
+        case leaf(PropertyListValue)
         case array([UInt32])
         /// An array of arrays and the elements of these.
         case pairs([UInt32], [[UInt32]])
-
-        var string: String? { if case .text(.string(let text)) = self { text } else { nil } }
     }
 
     private var scanner: JSONScanner
@@ -25,8 +21,7 @@ struct JSONPropertyListReader {
         guard bytes.count <= limits.maximumBytes else {
             throw .corrupt("the JSON has \(bytes.count) bytes, the limit is \(limits.maximumBytes)")
         }
-        var reader = JSONPropertyListReader(
-            scanner: try JSONScanner(Array(bytes), takesHalfPairs: true), limits: limits)
+        var reader = JSONPropertyListReader(scanner: try JSONScanner(Array(bytes), isTagged: true), limits: limits)
         let top = try reader.document()
         // Readers expect the root first.
         return PropertyListStorage(
@@ -42,9 +37,12 @@ struct JSONPropertyListReader {
     private func object(_ item: Item) -> UInt32 {
         switch item {
         case .object(let number): number
-        case .text(let text): table.string(text)
-        case .integer(let value): table.integer(value)
-        case .real(let value): table.real(value)
+        case .leaf(.null): table.null()
+        case .leaf(.boolean(let value)): table.boolean(value)
+        case .leaf(.integer(let value)): table.integer(value)
+        case .leaf(.wideInteger(let value)): table.integer(value)
+        case .leaf(.real(let value)): table.real(value)
+        case .leaf(let text): table.string(text)
         case .array(let elements), .pairs(let elements, _): elements.withUnsafeBufferPointer { table.array(of: $0) }
         }
     }
@@ -55,21 +53,7 @@ struct JSONPropertyListReader {
         switch try scanner.begin(depth: depth, limit: limits.maximumDepth) {
         case UInt8(ascii: "{"): return try dictionary(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
-        case UInt8(ascii: "\""): return .text(try scanner.text())
-        case UInt8(ascii: "t"):
-            try scanner.word("true")
-            return .object(table.boolean(true))
-        case UInt8(ascii: "f"):
-            try scanner.word("false")
-            return .object(table.boolean(false))
-        case UInt8(ascii: "n"):
-            try scanner.word("null")
-            return .object(table.null())
-        default:
-            switch try scanner.number() {
-            case .integer(let value): return .integer(value)
-            case .real(let value): return .real(value)
-            }
+        case let first: return .leaf(try scanner.leaf(first))
         }
     }
 
@@ -128,19 +112,16 @@ struct JSONPropertyListReader {
 
     private func tagged(_ tag: JSONTag, _ item: Item) throws(PropertyListError) -> UInt32 {
         switch (tag, item) {
-        case (.date, .text), (.date, .integer), (.date, .real):
-            if let text = item.string, let date = PropertyListDateText.parse(text.utf8) ?? ISO8601.parse(text) {
-                return table.date(date)
-            }
-            if let value = real(item) { return table.date(PropertyListDate(secondsSinceReferenceDate: value)) }
-        case (.real, .real), (.real, .integer), (.real, .text):
-            if let value = real(item) { return table.real(value) }
-        case (.float, _):
-            if let text = item.string, let value = Float(text), !value.isFinite { return table.real(value) }
-            if let value = real(item) { return table.real(Float(value)) }
-        case (.data, .text(.string(let text))):
-            return Base64.decode(text.utf8).withUnsafeBytes { table.data($0) }
-        case (.uid, .integer(let value)):
+        case (.date, .leaf(let value)):
+            if case .string(let text) = value, let date = ISO8601.parse(text) { return table.date(date) }
+            if let value = real(value) { return table.date(PropertyListDate(secondsSinceReferenceDate: value)) }
+        case (.real, .leaf(let value)):
+            if let value = real(value) { return table.real(value) }
+        case (.float, .leaf(let value)):
+            if let float = single(value) { return table.real(float) }
+        case (.data, .leaf(.string(let text))):
+            if Base64.isValid(text.utf8) { return table.data(Base64.decode(text.utf8)) }
+        case (.uid, .leaf(.integer(let value))):
             if let uid = UInt32(exactly: value) { return table.uid(uid) }
         case (.set, .array(let elements)):
             let (number, references) = table.set(count: elements.count)
@@ -148,34 +129,37 @@ struct JSONPropertyListReader {
             return number
         case (.entries, .pairs(let elements, let pairs)):
             guard pairs.count == elements.count, pairs.allSatisfy({ $0.count == 2 }) else { break }
-            return dictionary(pairs)
+            var entries = LastEntries<UInt32>()
+            for pair in pairs where !entries.add(pair[0], pair[0], pair[1]) {
+                throw scanner.error("a key stands twice under “\(tag.rawValue)”")
+            }
+            return table.dictionary(of: entries.all)
         default: break
         }
         throw scanner.error("the value under “\(tag.rawValue)” is not one that it can stand for")
     }
 
-    private func real(_ item: Item) -> Double? {
-        switch item {
-        case .integer(let value): Double(value)
+    private func real(_ leaf: PropertyListValue) -> Double? {
+        switch leaf {
+        case .integer(let value): Double(exactly: value)
+        case .wideInteger(let value): Double(exactly: value)
         case .real(let value): value
-        case .text(.string(let text)): Double(text).flatMap { $0.isFinite ? nil : $0 }
+        case .string(let text): isNameOfReal(text) ? Double(text) : nil
         default: nil
         }
     }
 
-    /// A dictionary of pairs; the last of equal keys counts.
-    private func dictionary(_ pairs: [[UInt32]]) -> UInt32 {
-        var places: [UInt32: Int] = [:]
-        var entries: [[UInt32]] = []
-        for pair in pairs {
-            if let place = places[pair[0]] {
-                entries[place] = pair
-            } else {
-                places[pair[0]] = entries.count
-                entries.append(pair)
-            }
-        }
-        return table.dictionary(of: entries.map { (key: $0[0], value: $0[1]) })
+    /// The single of a leaf: one that is exactly it, or has its shortest text.
+    private func single(_ leaf: PropertyListValue) -> Float? {
+        if case .string(let text) = leaf { return isNameOfReal(text) ? Float(text) : nil }
+        guard let value = real(leaf) else { return nil }
+        let single = Float(value)
+        return Double(single) == value || Double(single.description) == value && single.isFinite ? single : nil
+    }
+
+    /// Whether a text begins like infinity or not-a-number: the parser takes numbers beyond the reals for infinity.
+    private func isNameOfReal(_ text: String) -> Bool {
+        "iInN".utf8.contains(text.utf8.first { $0 != 0x2B && $0 != 0x2D } ?? 0)
     }
 }
 
@@ -236,12 +220,22 @@ struct JSONPropertyListWriter {
     private var out: JSONText
     private var budget: TextBudget
 
+    private var repeated = RepeatedKeys()
+
+    /// The property list as JSON; and what it lost, in words.
     static func encode(
         _ reader: BinaryPropertyListReader, _ layout: JSONText.Layout
-    ) throws(PropertyListError) -> [UInt8] {
+    ) throws(PropertyListError) -> (json: [UInt8], loss: String?) {
         var writer = JSONPropertyListWriter(reader: reader, out: JSONText(layout), budget: TextBudget(reader))
         try writer.write(reader.topObject, level: 0)
-        return writer.out.bytes
+        return (writer.out.bytes, writer.repeated.loss)
+    }
+
+    /// Whether a dictionary has a key for the first time.
+    private mutating func isNew(_ key: PropertyListValue, _ seen: inout Set<PropertyListValue>) -> Bool {
+        if seen.insert(key).inserted { return true }
+        repeated.record(key.keyText)
+        return false
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -273,7 +267,7 @@ struct JSONPropertyListWriter {
         let isOnly = keys.count == 1 || Set(keys).count == 1
         var seen: Set<PropertyListValue> = []
         out.append("{")
-        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+        for (index, key) in keys.enumerated() where isNew(key, &seen) {
             out.next(level + 1, isFirst: seen.count == 1)
             out.key(value: isOnly ? JSONTag.escaped(key) : key)
             try write(reader.valueReference(index, in: container), level: level + 1)
@@ -287,7 +281,7 @@ struct JSONPropertyListWriter {
     ) throws(PropertyListError) {
         var seen: Set<PropertyListValue> = []
         out.append("{\"$entries\": [")
-        for (index, key) in keys.enumerated() where seen.insert(key).inserted {
+        for (index, key) in keys.enumerated() where isNew(key, &seen) {
             out.next(level + 1, isFirst: seen.count == 1)
             out.append("[")
             try write(reader.reference(index, in: container), level: level + 1)
@@ -305,8 +299,12 @@ extension BinaryPropertyListReader {
     /// and other kinds that JSON lacks.
     ///
     /// - Throws: `writeInvalid` for nesting beyond the limits.
-    package func json() throws(PropertyListError) -> [UInt8] {
-        try JSONPropertyListWriter.encode(self, .lines) + [UInt8(ascii: "\n")]
+    package func json() throws(PropertyListError) -> [UInt8] { try jsonSayingLoss().json }
+
+    /// The same, and what it lost in words: the later ones of equal keys.
+    package func jsonSayingLoss() throws(PropertyListError) -> (json: [UInt8], loss: String?) {
+        let (json, loss) = try JSONPropertyListWriter.encode(self, .lines)
+        return (json + [UInt8(ascii: "\n")], loss)
     }
 }
 
@@ -316,7 +314,7 @@ extension PropertyListValue {
     ///
     /// - Throws: `writeInvalid` for nesting beyond the limits.
     package func losslessJSON() throws(PropertyListError) -> [UInt8] {
-        try JSONPropertyListWriter.encode(BinaryPropertyListReader(encoded(as: .binary)), .compact)
+        try JSONPropertyListWriter.encode(BinaryPropertyListReader(encoded(as: .binary)), .compact).json
     }
 }
 
@@ -336,19 +334,14 @@ struct JSONWriter {
 
     private mutating func write(_ value: PropertyListValue, _ level: Int) throws(JSONError) {
         switch value {
-        case .null: out.append("null")
-        case .boolean(let value): out.append(value ? "true" : "false")
-        case .integer(let value): out.append(String(value))
+        case .null, .boolean, .integer, .wideInteger, .string, .utf16: out.leaf(value)
         case .uid(let value): out.append(String(value))
-        case .wideInteger(let value): out.append(String(value))
         case .real(let value): try real(value)
         case .single(let value): try real(Double(value))
         case .date(let date): out.string(date.exchangeText)
         case .data(let bytes):
             try spend(bytes.count / 3 * 4)
             out.base64(bytes)
-        case .string(let text): out.string(text)
-        case .utf16(let units): out.string(units: units)
         case .array(let elements), .set(let elements):
             try checkStack()
             out.append("[")

@@ -2,23 +2,19 @@ internal import CPlatform
 
 /// Scans the tokens of a JSON text. Two readers share it: one makes values, the other a binary property list with tags.
 struct JSONScanner {
-    enum Number {
-        case integer(Int128)
-        case real(Double)
-    }
-
     let bytes: [UInt8]
     private(set) var position = 0
-    /// Whether a text may have half of a surrogate pair; else it is an error.
-    private let takesHalfPairs: Bool
+    /// Whether the text is a property list's: a string may have half of a surrogate pair, and what has a point or an
+    /// exponent is a real. Otherwise half a pair is an error, and a whole number an integer in any notation.
+    private let isTagged: Bool
     private var pace = InterruptionPace()
 
     /// - Throws: `readCorrupt` when the bytes are not UTF-8.
-    init(_ bytes: [UInt8], takesHalfPairs: Bool) throws(PropertyListError) {
+    init(_ bytes: [UInt8], isTagged: Bool) throws(PropertyListError) {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         guard String(validating: text, as: UTF8.self) != nil else { throw .corrupt("the text is not valid UTF-8") }
         self.bytes = text
-        self.takesHalfPairs = takesHalfPairs
+        self.isTagged = isTagged
     }
 
     func error(_ message: String) -> PropertyListError {
@@ -96,13 +92,27 @@ struct JSONScanner {
         }
     }
 
-    mutating func word(_ text: StaticString) throws(PropertyListError) {
+    /// Reads the text, the word or the number that begins with a byte.
+    mutating func leaf(_ first: UInt8) throws(PropertyListError) -> PropertyListValue {
+        switch first {
+        case UInt8(ascii: "\""): try text()
+        case UInt8(ascii: "t"): try word("true", .boolean(true))
+        case UInt8(ascii: "f"): try word("false", .boolean(false))
+        case UInt8(ascii: "n"): try word("null", .null)
+        default: try number()
+        }
+    }
+
+    private mutating func word(
+        _ text: StaticString, _ value: PropertyListValue
+    ) throws(PropertyListError) -> PropertyListValue {
         let isThere = text.withUTF8Buffer { bytes[position...].starts(with: $0) }
         guard isThere else { throw error("this is not a JSON value") }
         position += text.utf8CodeUnitCount
+        return value
     }
 
-    mutating func number() throws(PropertyListError) -> Number {
+    private mutating func number() throws(PropertyListError) -> PropertyListValue {
         let start = position
         var isPlain = true
         scan: while position < bytes.count {
@@ -130,9 +140,8 @@ struct JSONScanner {
         {
             throw numberError("“\(shown)” is not a number")
         }
-        if isPlain {
-            if let value = Int64(text) { return .integer(Int128(value)) }
-            if let value = Int128(text) { return .integer(value) }
+        if isPlain, let value = Int128(text) {
+            return Int64(exactly: value).map(PropertyListValue.integer) ?? .wideInteger(value)
         }
         guard Self.isNumber(digits), let value = Double(text) else {
             throw numberError("“\(shown)” is not a number")
@@ -142,7 +151,38 @@ struct JSONScanner {
         if value == 0, DecimalText.hasValue(digits) {
             throw numberError("“\(shown)” is smaller than any number here, and is not 0")
         }
-        return .real(value)
+        guard let number = decimal(text, value) else {
+            throw numberError("“\(shown)” has more digits than a real, which would not be exact")
+        }
+        return number
+    }
+
+    /// The value of a number with a point or an exponent.
+    ///
+    /// From 2^53 on most whole numbers are not reals. What has an exponent and ends with zeros has the digits of a real.
+    ///
+    /// - Parameters:
+    ///   - text: the number.
+    ///   - real: the nearest real.
+    /// - Returns: nil for a number that loses digits before its point.
+    private func decimal(_ text: String, _ real: Double) -> PropertyListValue? {
+        let isLarge = real.magnitude >= 0x1p53
+        guard isLarge || !isTagged && real.rounded() == real else { return .real(real) }
+        var text = text
+        return text.withUTF8 { text in
+            let whole = DecimalText.whole(text)
+            if !isLarge || DecimalText.hasAllDigits(real, of: text) {
+                // −0 is a real.
+                guard !isTagged, let whole, whole != 0 || real.sign == .plus, let number = Int64(exactly: whole),
+                    Int64(exactly: real) == number
+                else { return .real(real) }
+                return .integer(number)
+            }
+            let hasExponent = DecimalText.hasExponent(text)
+            guard let whole, !hasExponent || whole % 10 != 0 else { return hasExponent ? .real(real) : nil }
+            if isTagged { return nil }
+            return Int64(exactly: whole).map(PropertyListValue.integer) ?? .wideInteger(whole)
+        }
     }
 
     /// `NaN` or `Infinity`, which other programs write.
@@ -168,7 +208,7 @@ struct JSONScanner {
     }
 
     /// Reads a string: a text, or UTF-16 units with half of a surrogate pair.
-    mutating func text() throws(PropertyListError) -> PropertyListValue {
+    private mutating func text() throws(PropertyListError) -> PropertyListValue {
         position += 1
         let start = position
         var hasHalf = false
@@ -224,7 +264,7 @@ struct JSONScanner {
                 }
             }
             guard let scalar else {
-                guard takesHalfPairs else { throw error("\\u stands for half of a surrogate pair") }
+                guard isTagged else { throw error("\\u stands for half of a surrogate pair") }
                 hasHalf = true
                 units += [
                     0xE0 | UInt8(first >> 12), 0x80 | UInt8(first >> 6 & 0x3F), 0x80 | UInt8(first & 0x3F),
@@ -265,9 +305,11 @@ struct JSONReader {
     private var scanner: JSONScanner
     private var repeated = RepeatedKeys()
     private var order: KeyOrder?
+    /// Whether each object has its place in the text as a further entry.
+    private var marksPlaces = false
 
     static func value(of bytes: [UInt8]) throws(PropertyListError) -> (PropertyListValue, RepeatedKeys) {
-        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false))
+        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: false))
         let value = try reader.value(depth: 0)
         try reader.scanner.finish()
         return (value, reader.repeated)
@@ -283,7 +325,7 @@ struct JSONReader {
     static func values(
         of bytes: [UInt8], order: inout KeyOrder?
     ) throws(PropertyListError) -> ([PropertyListValue], RepeatedKeys) {
-        var reader = JSONReader(scanner: try JSONScanner(bytes, takesHalfPairs: false), order: order)
+        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: false), order: order)
         defer { order = reader.order }
         var values: [PropertyListValue] = []
         repeat { values.append(try reader.value(depth: 0)) } while !reader.scanner.isAtEnd()
@@ -294,26 +336,7 @@ struct JSONReader {
         switch try scanner.begin(depth: depth, limit: Self.depthLimit) {
         case UInt8(ascii: "{"): return try dictionary(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
-        case UInt8(ascii: "\""): return try scanner.text()
-        case UInt8(ascii: "t"):
-            try scanner.word("true")
-            return .boolean(true)
-        case UInt8(ascii: "f"):
-            try scanner.word("false")
-            return .boolean(false)
-        case UInt8(ascii: "n"):
-            try scanner.word("null")
-            return .null
-        default: return Self.value(try scanner.number())
-        }
-    }
-
-    /// A number with an integral value is an integer, in any notation.
-    private static func value(_ number: JSONScanner.Number) -> PropertyListValue {
-        switch number {
-        case .integer(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .wideInteger(value)
-        case .real(let value) where value == 0 && value.sign == .minus: .real(value)
-        case .real(let value): Int64(exactly: value).map(PropertyListValue.integer) ?? .real(value)
+        case let first: return try scanner.leaf(first)
         }
     }
 
@@ -328,6 +351,7 @@ struct JSONReader {
 
     /// The last of equal keys counts.
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
+        let start = scanner.position
         scanner.enter()
         var entries: PropertyListFields = [:]
         var isFirst = true
@@ -338,6 +362,64 @@ struct JSONReader {
             let value = try value(depth: depth + 1)
             if entries.updateValue(value, forKey: key) != nil { repeated.record(key) }
         }
+        if marksPlaces { entries[JSONSource.key] = .array([.number(start), .number(scanner.position)]) }
         return .fields(entries)
+    }
+}
+
+/// The text of JSON values, from which objects are copied as they stand there.
+package struct JSONSource: Sendable {
+    /// The key of an object's place: no record has such a name.
+    fileprivate static let key = "$place"
+    private let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The values, one after another; each object has its place in the text as a further entry.
+    package func placedValues() throws(PropertyListError) -> [PropertyListValue] {
+        try JSONReader.placedValues(of: bytes)
+    }
+
+    /// The text of one of the placed objects, without its members of a name; nil for another value.
+    package func text(of value: PropertyListValue, without name: String) -> [UInt8]? {
+        guard case .array(let place)? = value.fields?[Self.key], let start = place.first?.number,
+            let end = place.last?.number
+        else { return nil }
+        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var text = Array(bytes[(start + mark)..<(end + mark)])
+        while let member = (try? JSONReader.place(ofMember: name, in: text)) ?? nil { text.removeSubrange(member) }
+        return text
+    }
+}
+
+extension JSONReader {
+    fileprivate static func placedValues(of bytes: [UInt8]) throws(PropertyListError) -> [PropertyListValue] {
+        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: false), marksPlaces: true)
+        var values: [PropertyListValue] = []
+        repeat { values.append(try reader.value(depth: 0)) } while !reader.scanner.isAtEnd()
+        return values
+    }
+
+    /// The place of an object's member, with one of the commas around it; nil if there is none.
+    fileprivate static func place(
+        ofMember name: String, in object: [UInt8]
+    ) throws(PropertyListError) -> Range<Int>? {
+        var reader = JSONReader(scanner: try JSONScanner(object, isTagged: false))
+        reader.scanner.enter()
+        var start = reader.scanner.position
+        var isFirst = true
+        while try !reader.scanner.ends(UInt8(ascii: "}"), isFirst: isFirst) {
+            let key = try reader.scanner.key()
+            _ = try reader.value(depth: 1)
+            var end = reader.scanner.position
+            if key == .string(name) {
+                if isFirst, try !reader.scanner.ends(UInt8(ascii: "}"), isFirst: false) {
+                    end = reader.scanner.position
+                }
+                return start..<end
+            }
+            (start, isFirst) = (end, false)
+        }
+        return nil
     }
 }

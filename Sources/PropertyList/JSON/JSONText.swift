@@ -82,7 +82,7 @@ package struct JSONText {
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0
-        while let index = Self.indexToEscape(text, from: start) {
+        while let index = text[start...].firstIndex(where: Self.isEscaped) {
             // The caller checks for the interruption, too, and discards the partial text.
             if Interruption.isDue { return }
             bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
@@ -93,27 +93,8 @@ package struct JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The first byte that must be escaped, searched for eight bytes at a time.
-    private static func indexToEscape(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-        let raw = UnsafeRawBufferPointer(text)
-        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        /// Sets the high bit of bytes below a limit, and perhaps of bytes after the first of them.
-        func below(_ word: UInt64, _ limit: UInt64) -> UInt64 { (word &- (ones &* limit)) & ~word }
-        var index = start
-        while index + 8 <= raw.count {
-            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let found =
-                below(word, 0x20) | below(word ^ (ones &* 0x22), 1) | below(word ^ (ones &* 0x5C), 1)
-                | below(word ^ (ones &* 0x7F), 1)
-            if found & highs != 0 { return index + (found & highs).trailingZeroBitCount / 8 }
-            index += 8
-        }
-        while index < raw.count {
-            let byte = raw[index]
-            if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index += 1
-        }
-        return nil
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// Writes UTF-16 units as a JSON string; half of a surrogate pair becomes an escape.
@@ -210,8 +191,9 @@ package struct JSONText {
 
 /// Reading and writing of JSON.
 extension PropertyListValue {
-    /// Reads a JSON text. The last of equal keys counts. A number with an integral value is an integer, without a point
-    /// and an exponent of up to 128 bits; one that is larger, or not finite as a real, is an error.
+    /// Reads a JSON text. The last of equal keys counts. A whole number is an integer in any notation, if it has up to 64
+    /// bits, or digits that no real has; others are reals. One that has more than 128 bits and no point or exponent, that
+    /// is not finite as a real, or that loses digits before its point, is an error.
     ///
     /// - Throws: ``JSONError``.
     package init(json bytes: [UInt8]) throws(JSONError) {
@@ -281,6 +263,13 @@ package struct RepeatedKeys: Sendable, Hashable {
     package mutating func add(_ other: Self) {
         if first == nil { first = other.first }
         count += other.count
+    }
+
+    /// What a text form of a binary property list lacks, in words; nil if no key is there more than once.
+    var loss: String? {
+        first.map {
+            "\(count.counted("key")) more than once in a dictionary, the first \($0.quoted()): the first value counts"
+        }
     }
 }
 

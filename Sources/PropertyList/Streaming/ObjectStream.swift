@@ -29,20 +29,12 @@ final class ObjectStream {
     func write(_ body: borrowing GrowableBuffer<UInt8>, upTo end: Int) {
         guard failure == nil, end > written else { return }
         do throws(PropertyListError) {
-            if written == 0 { try write(Array("bplist00".utf8)) }
-            while written < end {
-                let count = min(Self.piece, end - written)
-                try output.write(UnsafeRawBufferPointer(start: body.base + written, count: count))
-                written += count
-            }
+            if written == 0 { try output.writeAll(Array("bplist00".utf8)) }
+            try output.write(UnsafeRawBufferPointer(start: body.base + written, count: end - written))
         } catch {
             failure = error
-            written = end
         }
-    }
-
-    private func write(_ bytes: [UInt8]) throws(PropertyListError) {
-        try output.writeAll(bytes)
+        written = end
     }
 
     /// Throws the first failure.
@@ -124,8 +116,7 @@ extension BinaryPropertyListWriter {
         var table = NumberOutput(output, width: tableOffset < 0x1_0000_0000 ? 4 : 8)
         try table.append(headOffset)
         try stream.offsets.forEachPiece { (piece) throws(PropertyListError) in
-            table.append(piece, shift: 8)
-            try table.finish()
+            for offset in piece { try table.append(8 + offset) }
         }
         for index in 1..<max(head.objectCount, 1) {
             try table.append(headOffset + head.offsets.start(of: index, in: UnsafePointer(head.body.base), head.sizes))
@@ -157,33 +148,11 @@ private struct NumberOutput: ~Copyable {
     }
 
     mutating func append(_ number: Int) throws(PropertyListError) {
-        bytes.ensure(8)
-        let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
-        if width == 4 {
-            target.storeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian, as: UInt32.self)
-        } else {
-            target.storeBytes(of: UInt64(truncatingIfNeeded: number).bigEndian, as: UInt64.self)
-        }
+        bytes.ensure(width)
+        var numbers = PackedNumbers(target: UnsafeMutableRawPointer(bytes.base + bytes.count), width: width)
+        numbers.append(number)
         bytes.advance(width)
         if bytes.count >= 1 << 16 { try finish() }
-    }
-
-    /// Adds entries for many offsets, each increased by `shift`.
-    mutating func append(_ offsets: UnsafeBufferPointer<Int>, shift: Int) {
-        bytes.ensure(offsets.count * width)
-        let target = UnsafeMutableRawPointer(bytes.base + bytes.count)
-        if width == 4 {
-            for index in 0..<offsets.count {
-                let place = UInt32(truncatingIfNeeded: offsets[index] &+ shift)
-                target.storeBytes(of: place.bigEndian, toByteOffset: index &* 4, as: UInt32.self)
-            }
-        } else {
-            for index in 0..<offsets.count {
-                let place = UInt64(truncatingIfNeeded: offsets[index] &+ shift)
-                target.storeBytes(of: place.bigEndian, toByteOffset: index &* 8, as: UInt64.self)
-            }
-        }
-        bytes.advance(offsets.count * width)
     }
 
     mutating func finish() throws(PropertyListError) {
@@ -347,11 +316,7 @@ final class ScratchList<Element: BitwiseCopyable> {
 
     /// Adds many values. Complexity: O(count).
     func append(contentsOf values: UnsafeBufferPointer<Element>) {
-        if output != nil {
-            if recent.count + values.count > Self.heldCount { spill() }
-            // Reserves all memory at once instead of growing repeatedly.
-            if recent.count + values.count > Self.pieceCount { recent.ensure(Self.heldCount - recent.count) }
-        }
+        if output != nil, recent.count + values.count > Self.heldCount { spill() }
         recent.append(contentsOf: values)
         count &+= values.count
     }

@@ -159,12 +159,32 @@ extension BinaryPropertyListReader {
     /// The payload bytes of a string, data or container; 0 for other objects, which are small.
     func payloadBytes(of number: Int) throws(PropertyListError) -> Int {
         let offset = try offset(of: number)
+        guard let unit = unit(ofObjectAt: offset) else { return 0 }
+        return try payload(at: offset, unit: unit).count * unit
+    }
+
+    /// The size of an object in bytes, with its marker and its count.
+    func size(ofObjectAt offset: Int) throws(PropertyListError) -> Int {
+        if let unit = unit(ofObjectAt: offset) {
+            let (count, start) = try payload(at: offset, unit: unit)
+            return start - offset + count * unit
+        }
+        let low = Int(marker(at: offset) & 0x0F)
         switch marker(at: offset) & 0xF0 {
-        case 0x40, 0x50: return try payload(at: offset, unit: 1).count
-        case 0x60: return try payload(at: offset, unit: 2).count * 2
-        case 0xA0, 0xC0: return try payload(at: offset, unit: referenceSize).count * referenceSize
-        case 0xD0: return try payload(at: offset, unit: referenceSize * 2).count * referenceSize * 2
-        default: return 0
+        case 0x00: return 1
+        case 0x80: return 2 + low
+        default: return 1 + 1 << low
+        }
+    }
+
+    /// The size of what the count of a string, data or container counts, in bytes; nil for other objects.
+    private func unit(ofObjectAt offset: Int) -> Int? {
+        switch marker(at: offset) & 0xF0 {
+        case 0x40, 0x50: 1
+        case 0x60: 2
+        case 0xA0, 0xC0: referenceSize
+        case 0xD0: referenceSize * 2
+        default: nil
         }
     }
 }

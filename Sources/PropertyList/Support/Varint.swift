@@ -90,7 +90,7 @@ package struct Varint {
 
 /// The offsets of a file's objects in ascending order, delta-encoded; most gaps take one byte.
 final class DeltaOffsets {
-    /// The number of bytes decoded at a time.
+    /// The number of offsets decoded at a time.
     private static let pieceLength = 1 << 13
 
     private let gaps: ScratchList<UInt8>
@@ -109,36 +109,21 @@ final class DeltaOffsets {
     func forEachPiece(
         _ body: (UnsafeBufferPointer<Int>) throws(PropertyListError) -> Void
     ) throws(PropertyListError) {
-        var decoder = Decoder()
+        let offsets = GrowableBuffer<Int>(capacity: Self.pieceLength)
+        var (place, count) = (0, 0)
+        var gap = Varint()
         try gaps.forEachPiece { (bytes) throws(PropertyListError) in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                try body(decoder.decode(UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))))
-                rest = rest.dropFirst(Self.pieceLength)
-            }
-        }
-    }
-
-    private struct Decoder: ~Copyable {
-        private var offsets = GrowableBuffer<Int>(capacity: pieceLength)
-        private var place = 0
-        /// The first bytes of a gap that continues in the next piece.
-        private var gap = Varint()
-
-        /// The offsets that end in these bytes, at most one piece; valid until the next call.
-        mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<Int> {
-            var (place, gap) = (place, gap)
-            let target = offsets.base
-            var count = 0
             for byte in bytes {
                 guard case .number(let distance) = gap.take(byte) else { continue }
                 place &+= Int(truncatingIfNeeded: distance)
-                target[count] = place
+                offsets[count] = place
                 count &+= 1
+                guard count == Self.pieceLength else { continue }
+                try body(UnsafeBufferPointer(start: offsets.base, count: count))
+                count = 0
             }
-            (self.place, self.gap) = (place, gap)
-            return UnsafeBufferPointer(start: target, count: count)
         }
+        try body(UnsafeBufferPointer(start: offsets.base, count: count))
     }
 }
 
@@ -155,9 +140,6 @@ package final class NumberList {
     package var count: Int { list.count }
 
     package func append(_ number: UInt32) { list.append(number) }
-
-    /// Adds many numbers. Complexity: O(count).
-    package func append(contentsOf numbers: UnsafeBufferPointer<UInt32>) { list.append(contentsOf: numbers) }
 
     /// Calls a function once with all numbers, in order; the list is empty afterwards.
     package func forEachPiece(

@@ -30,20 +30,9 @@ package enum Base64 {
         var bits: UInt32 = 0
         var count = 0
         for byte in text {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "+"): digit = 62
-            case UInt8(ascii: "/"): digit = 63
-            case UInt8(ascii: "="):
-                // The remaining bits of a padded group are spare.
-                bits = 0
-                count = 0
-                continue
-            default: continue
-            }
+            // The remaining bits of a padded group are spare.
+            if byte == UInt8(ascii: "=") { (bits, count) = (0, 0) }
+            guard let digit = digit(byte) else { continue }
             bits = bits << 6 | UInt32(digit)
             count += 6
             if count >= 8 {
@@ -54,22 +43,34 @@ package enum Base64 {
         return out
     }
 
-    /// Whether a text is Base64 alone: groups of four digits, the last one padded if need be, and white space.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+
+    /// Whether a text is Base64 alone: groups of four digits, the last one padded if need be, and white space. The spare
+    /// bits of a padded group are 0.
     package static func isValid(_ text: some Sequence<UInt8>) -> Bool {
         var digits = 0
         var padding = 0
+        var last: UInt8 = 0
         for byte in text {
             switch byte {
             case 0x20, 0x09, 0x0A, 0x0D: continue
             case UInt8(ascii: "="): padding += 1
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                if padding > 0 { return false }
+            default:
+                guard let digit = digit(byte), padding == 0 else { return false }
+                last = digit
                 digits += 1
-            default: return false
             }
         }
-        return padding <= 2 && (digits + padding) % 4 == 0
+        return padding <= 2 && (digits + padding) % 4 == 0 && last & (1 << UInt8(padding * 2) - 1) == 0
     }
 }
 
@@ -122,9 +123,9 @@ enum XMLNumber {
 /// The text form of a date in XML: `YYYY-MM-DDThh:mm:ssZ`, in UTC, whole seconds. A year has four digits or more, and may be
 /// negative.
 enum PropertyListDateText {
-    /// The date of a text, or nil when it has another form. Fields are not checked against the calendar, as in Apple's
-    /// reader: the 31st of April is the 1st of May.
-    static func parse(_ text: some Sequence<UInt8>) -> PropertyListDate? {
+    /// The date of a text, and whether a calendar has it; nil when it has another form. As in Apple's reader the 31st of
+    /// April is the 1st of May.
+    static func parse(_ text: some Sequence<UInt8>) -> (date: PropertyListDate, isOfCalendar: Bool)? {
         var fields: [Int64] = []
         var separators: [UInt8] = []
         var current: Int64?
@@ -143,9 +144,14 @@ enum PropertyListDateText {
             }
         }
         guard fields.count == 6, current == nil, separators.elementsEqual("--T::Z".utf8) else { return nil }
-        let days = daysSince1970(year: isNegative ? -fields[0] : fields[0], month: fields[1], day: fields[2])
+        let (year, month) = (isNegative ? -fields[0] : fields[0], fields[1])
+        let days = daysSince1970(year: year, month: month, day: fields[2])
         let seconds = (days - 11323) * 86400 + fields[3] * 3600 + fields[4] * 60 + fields[5]
-        return PropertyListDate(secondsSinceReferenceDate: Double(seconds))
+        let ofMonth =
+            daysSince1970(year: year, month: month, day: 1)..<daysSince1970(year: year, month: month + 1, day: 1)
+        let isOfCalendar =
+            1...12 ~= month && ofMonth.contains(days) && fields[3] < 24 && fields[4] < 60 && fields[5] < 60
+        return (PropertyListDate(secondsSinceReferenceDate: Double(seconds)), isOfCalendar)
     }
 
     /// Days since 1970; months beyond 12 continue in the next years.

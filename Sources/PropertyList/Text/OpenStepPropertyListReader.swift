@@ -88,9 +88,7 @@ struct OpenStepPropertyListReader {
 
     /// The entries of a dictionary up to its brace, or of a file of texts up to its end. The last of equal keys counts.
     private mutating func entries(until end: UInt8?, depth: Int) throws(PropertyListError) -> UInt32 {
-        var places: [PropertyListValue: Int] = [:]
-        var keys: [UInt32] = []
-        var values: [UInt32] = []
+        var entries = LastEntries<PropertyListValue>()
         while true {
             try skipSpace()
             if let end {
@@ -105,22 +103,17 @@ struct OpenStepPropertyListReader {
             if take(UInt8(ascii: "=")) {
                 value = try self.value(depth: depth + 1)
             } else {
-                guard peek == UInt8(ascii: ";"), end != nil || !keys.isEmpty else {
+                guard peek == UInt8(ascii: ";"), end != nil || !entries.all.isEmpty else {
                     throw error("after the key “\((key.text ?? "").prefix(40))” “=” is expected")
                 }
                 // The key is its own text.
                 value = table.string(key)
             }
-            if let place = places.updateValue(keys.count, forKey: key) {
-                places[key] = place
-                values[place] = value
+            if !entries.add(key, table.string(key), value) {
                 findings.add(
                     PropertyListFinding(
                         .warning, "the key \(key.nameOfKey) stands twice in a dictionary; the last counts",
                         line: findings.isFull ? 0 : line(at: start)))
-            } else {
-                keys.append(table.string(key))
-                values.append(value)
             }
             try skipSpace()
             // The last entry of a dictionary may end without a semicolon.
@@ -128,7 +121,7 @@ struct OpenStepPropertyListReader {
                 throw error("after a value “;” is expected")
             }
         }
-        return table.dictionary(of: zip(keys, values).map { (key: $0, value: $1) })
+        return table.dictionary(of: entries.all)
     }
 
     // MARK: Leaves
@@ -191,23 +184,11 @@ struct OpenStepPropertyListReader {
         case UInt8(ascii: "t"): text.append(9)
         case UInt8(ascii: "v"): text.append(11)
         case UInt8(ascii: "U"), UInt8(ascii: "u"):
-            var unit: UInt16 = 0
-            var count = 0
-            while count < 4, let digit = peek.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) {
-                unit = unit << 4 | UInt16(digit)
-                position += 1
-                count += 1
-            }
-            guard count > 0 else { throw error("\\U takes up to four hexadecimal digits") }
-            text.append(unit)
+            guard let unit = number(4, radix: 16) else { throw error("\\U takes up to four hexadecimal digits") }
+            text.append(UInt16(unit))
         case UInt8(ascii: "0")...UInt8(ascii: "7"):
-            var code = Int(byte - UInt8(ascii: "0"))
-            var count = 1
-            while count < 3, let digit = peek, (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) {
-                code = code << 3 | Int(digit - UInt8(ascii: "0"))
-                position += 1
-                count += 1
-            }
+            position -= 1
+            let code = number(3, radix: 8) ?? 0
             guard code < 256 else {
                 throw error("\\\(String(code, radix: 8)) is beyond the 256 characters of NeXTSTEP")
             }
@@ -220,6 +201,17 @@ struct OpenStepPropertyListReader {
             text += String(scalar).utf16
             position += String(scalar).utf8.count
         }
+    }
+
+    /// The number of the digits from here on, at most so many; nil without one.
+    private mutating func number(_ most: Int, radix: Int) -> Int? {
+        var number: Int?
+        let end = position + most
+        while position < end, let digit = peek.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }), digit < radix {
+            number = (number ?? 0) * radix + digit
+            position += 1
+        }
+        return number
     }
 
     /// Data in hexadecimal digits, Base64 in brackets, or a typed value of GNUstep.
@@ -264,7 +256,7 @@ struct OpenStepPropertyListReader {
             guard high == nil else { throw error("data has half a byte: an odd number of digits") }
         }
         position = end + 1
-        return bytes.withUnsafeBytes { table.data($0) }
+        return table.data(bytes)
     }
 
     private func typed(_ text: String) -> UInt32? {

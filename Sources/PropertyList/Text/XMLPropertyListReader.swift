@@ -5,14 +5,15 @@ struct XMLPropertyListReader {
     /// Converts the property list to the binary form.
     static func binary(
         from bytes: UnsafeRawBufferPointer, limits: PropertyListLimits
-    ) throws(PropertyListError) -> PropertyListStorage {
+    ) throws(PropertyListError) -> (storage: PropertyListStorage, findings: [PropertyListFinding]) {
         guard bytes.count <= limits.maximumBytes else {
             throw .corrupt("the property list has \(bytes.count) bytes, the limit is \(limits.maximumBytes)")
         }
         let text = try XMLText.utf8(bytes)
         var reader = XMLPropertyListReader(scanner: XMLScanner(text), limits: limits)
         let top = try reader.document()
-        return PropertyListStorage(try reader.table.finish(topObject: top))
+        let file = PropertyListStorage(try reader.table.finish(topObject: top))
+        return (file, reader.findings.all(more: "findings of these kinds", .warning))
     }
 
     /// The readable part of the property list and the error after it; nil when nothing was read.
@@ -45,7 +46,7 @@ struct XMLPropertyListReader {
             }
             guard let number = try? close(open[last].isDictionary ? "dict" : "array") else { return nil }
             if let outer = open.indices.last {
-                try? place(.object(number), in: outer)
+                try? place((number, nil), in: outer)
             } else {
                 outermost = number
             }
@@ -71,11 +72,8 @@ struct XMLPropertyListReader {
         var number: UInt32
     }
 
-    private enum Value {
-        case object(UInt32)
-        /// An integer and its value, which a dictionary with the only key `CF$UID` needs.
-        case integer(UInt32, Int128)
-    }
+    /// An object, and the value of an integer, which a dictionary with the only key `CF$UID` needs.
+    private typealias Value = (number: UInt32, integer: Int128?)
 
     private var scanner: XMLScanner
     private let limits: PropertyListLimits
@@ -126,26 +124,16 @@ struct XMLPropertyListReader {
                 open.append(
                     Open(
                         isDictionary: tag.name == "dict", position: scanner.position, start: objects.count,
-                        keyStart: keys.count, pendingKey: nil, uid: nil))
-            case ("dict", .empty):
-                result = .object(table.dictionary(count: 0).number)
-            case ("array", .empty):
-                result = .object(table.array(count: 0).number)
-            case ("dict", .end), ("array", .end):
-                result = .object(try close(tag.name))
-            case ("key", .start), ("key", .empty):
-                try key(tag)
-            case (_, .end):
-                throw scanner.error("</\(tag.name)> closes nothing")
-            default:
-                result = try leaf(tag)
+                        keyStart: keys.count))
+            case ("dict", .empty): result = (table.dictionary(count: 0).number, nil)
+            case ("array", .empty): result = (table.array(count: 0).number, nil)
+            case ("dict", .end), ("array", .end): result = (try close(tag.name), nil)
+            case ("key", .start), ("key", .empty): try key(tag)
+            case (_, .end): throw scanner.error("</\(tag.name)> closes nothing")
+            default: result = try leaf(tag)
             }
             if let result {
-                guard let last = open.indices.last else {
-                    switch result {
-                    case .object(let number), .integer(let number, _): return number
-                    }
-                }
+                guard let last = open.indices.last else { return result.number }
                 try place(result, in: last)
             }
             guard let next = try scanner.tag() else {
@@ -157,26 +145,20 @@ struct XMLPropertyListReader {
     }
 
     private mutating func place(_ value: Value, in index: Int) throws(PropertyListError) {
-        let number: UInt32
-        var integer: Int128?
-        switch value {
-        case .object(let object): number = object
-        case .integer(let object, let value): (number, integer) = (object, value)
-        }
         if open[index].isDictionary {
             guard open[index].pendingKey != nil else {
                 throw scanner.error("a value in a dictionary has no key before it")
             }
             open[index].pendingKey = nil
             open[index].uid = nil
-            if open[index].isUIDKey, keys.count == open[index].keyStart + 1, let integer {
+            if open[index].isUIDKey, keys.count == open[index].keyStart + 1, let integer = value.integer {
                 guard let uid = UInt32(exactly: integer) else {
                     throw scanner.error("a UID is out of range: \(integer)")
                 }
                 open[index].uid = uid
             }
         }
-        objects.append(number)
+        objects.append(value.number)
     }
 
     private mutating func close(_ name: String) throws(PropertyListError) -> UInt32 {
@@ -197,31 +179,17 @@ struct XMLPropertyListReader {
             return number
         }
         if count == 1, let uid = container.uid { return table.uid(uid) }
-        return table.dictionary(
-            of: lastOfEqualKeys(in: container, count: count).map { index in
-                (key: keys[container.keyStart + index].number, value: objects[container.start + index])
-            })
-    }
-
-    /// The places of a dictionary's entries, of equal keys the last, as Apple's reader has it.
-    private mutating func lastOfEqualKeys(in container: Open, count: Int) -> [Int] {
-        guard count > 1 else { return Array(0..<count) }
-        var places: [ExactText: Int] = [:]
-        var entries: [Int] = []
-        entries.reserveCapacity(count)
+        // As Apple's reader has it.
+        var entries = LastEntries<ExactText>()
         for index in 0..<count {
-            let key = keys[container.keyStart + index].text
-            if let place = places.updateValue(entries.count, forKey: key) {
-                places[key] = place
-                entries[place] = index
+            let key = keys[container.keyStart + index]
+            if !entries.add(key.text, key.number, objects[container.start + index]) {
                 report(
-                    "the key “\(key.string.prefix(40))” stands twice in a dictionary; the last counts",
+                    "the key “\(key.text.string.prefix(40))” stands twice in a dictionary; the last counts",
                     container.position)
-            } else {
-                entries.append(index)
             }
         }
-        return entries
+        return table.dictionary(of: entries.all)
     }
 
     private mutating func report(_ message: String, _ position: Int) {
@@ -252,7 +220,7 @@ struct XMLPropertyListReader {
             report(
                 "the data is not Base64 throughout; it reads as \(bytes.count.counted("byte"))", position)
         }
-        return bytes.withUnsafeBytes { table.data($0) }
+        return table.data(bytes)
     }
 
     private mutating func leaf(_ tag: XMLTag) throws(PropertyListError) -> Value {
@@ -263,33 +231,36 @@ struct XMLPropertyListReader {
                     throw scanner.error("<\(tag.name)> has no content")
                 }
             }
-            return .object(table.boolean(tag.name == "true"))
-        case "string":
-            return .object(table.string(tag.form == .empty ? "" : try scanner.text(until: "string")))
-        case "data":
-            guard tag.form == .start else { return .object(table.data(UnsafeRawBufferPointer(start: nil, count: 0))) }
-            return .object(try data())
-        case "integer", "real", "date":
-            guard tag.form == .start else { throw scanner.error("<\(tag.name)/> has no value") }
-            let text = try scanner.text(until: tag.name)
-            if tag.name == "integer" {
-                guard let value = XMLNumber.integer(text) else {
-                    throw scanner.error("“\(text.prefix(40))” is not an integer from -2^63 to 2^64-1")
-                }
-                return .integer(table.integer(value), value)
+            return (table.boolean(tag.name == "true"), nil)
+        case "string": return (table.string(tag.form == .empty ? "" : try scanner.text(until: "string")), nil)
+        case "data": return (tag.form == .start ? try data() : table.data([]), nil)
+        case "integer":
+            let value = try parsed(tag, "an integer from -2^63 to 2^64-1", XMLNumber.integer)
+            return (table.integer(value), value)
+        case "real": return (table.real(try parsed(tag, "a real", XMLNumber.real)), nil)
+        case "date":
+            let position = scanner.position
+            var given: Substring = ""
+            let (date, isOfCalendar) = try parsed(tag, "a date of the form 2026-11-21T04:13:00Z") { text in
+                given = XMLNumber.trimmed(text)
+                return PropertyListDateText.parse(given.utf8)
             }
-            if tag.name == "real" {
-                guard let value = XMLNumber.real(text) else {
-                    throw scanner.error("“\(text.prefix(40))” is not a real")
-                }
-                return .object(table.real(value))
+            if !isOfCalendar {
+                report("no calendar has the date “\(given)”; it reads as \(date.xmlText ?? "another")", position)
             }
-            guard let value = PropertyListDateText.parse(XMLNumber.trimmed(text).utf8) else {
-                throw scanner.error("“\(text.prefix(40))” is not a date of the form 2026-11-21T04:13:00Z")
-            }
-            return .object(table.date(value))
+            return (table.date(date), nil)
         default:
             throw scanner.error("<\(tag.name.prefix(40))> is not an element of a property list")
         }
+    }
+
+    /// The value of an element's text.
+    private mutating func parsed<Parsed>(
+        _ tag: XMLTag, _ what: String, _ parse: (String) -> Parsed?
+    ) throws(PropertyListError) -> Parsed {
+        guard tag.form == .start else { throw scanner.error("<\(tag.name)/> has no value") }
+        let text = try scanner.text(until: tag.name)
+        guard let value = parse(text) else { throw scanner.error("“\(text.prefix(40))” is not \(what)") }
+        return value
     }
 }

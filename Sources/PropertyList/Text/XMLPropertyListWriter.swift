@@ -10,25 +10,32 @@ struct XMLPropertyListWriter {
     private let reader: BinaryPropertyListReader
     private var out: [UInt8] = []
     private var budget: TextBudget
+    /// The number of dates that lost a fraction of a second.
     private var shortened = 0
+    private var repeated = RepeatedKeys()
 
-    /// The whole property list as XML, object by object without a tree.
-    /// `shortened` receives the number of dates that lost a fraction of a second.
+    /// The whole property list as XML, object by object without a tree; and what it lost, in words.
     static func encode(
-        _ reader: BinaryPropertyListReader, shortened: inout Int
-    ) throws(PropertyListError) -> [UInt8] {
+        _ reader: BinaryPropertyListReader
+    ) throws(PropertyListError) -> (xml: [UInt8], loss: String?) {
         var writer = XMLPropertyListWriter(reader: reader)
         writer.out.reserveCapacity(reader.storage.bytes.count * 3)
         writer.append(prologue)
         try writer.write(reader.topObject, level: 0)
         writer.append("</plist>\n")
-        shortened = writer.shortened
-        return writer.out
+        return (writer.out, writer.loss)
     }
 
     private init(reader: BinaryPropertyListReader) {
         self.reader = reader
         budget = TextBudget(reader)
+    }
+
+    private var loss: String? {
+        guard shortened > 0 else { return repeated.loss }
+        let dates = shortened == 1 ? "1 date lost its" : "\(shortened) dates lost their"
+        let shortening = "\(dates) fraction of a second, which XML does not have; the binary form and JSON do"
+        return repeated.loss.map { "\($0); \(shortening)" } ?? shortening
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -117,11 +124,11 @@ struct XMLPropertyListWriter {
     }
 
     /// A dictionary's sorted keys and the numbers of their values. The first of equal keys counts.
-    private func entries(
+    private mutating func entries(
         of container: BinaryPropertyListContainer
     ) throws(PropertyListError) -> [(key: String, number: Int)] {
-        var entries: [(key: String, place: Int, number: Int)] = []
-        entries.reserveCapacity(container.count)
+        var entries: [(key: String, number: Int)] = []
+        var met: Set<ExactText> = []
         for index in 0..<container.count {
             let value = try reader.value(at: reader.reference(index, in: container))
             guard case .string(let key) = value else {
@@ -129,17 +136,13 @@ struct XMLPropertyListWriter {
                     "XML property lists have only texts as keys, and a dictionary has \(value.nameOfKey); write the "
                         + "binary form or JSON")
             }
-            entries.append((key, index, reader.valueReference(index, in: container)))
+            if met.insert(ExactText(key)).inserted {
+                entries.append((key, reader.valueReference(index, in: container)))
+            } else {
+                repeated.record(key)
+            }
         }
-        entries.sort { a, b in
-            a.key == b.key ? a.place < b.place : a.key < b.key
-        }
-        var previous: String?
-        entries.removeAll { entry in
-            defer { previous = entry.key }
-            return previous.map { entry.key == $0 } ?? false
-        }
-        return entries.map { ($0.key, $0.number) }
+        return entries.sorted { $0.key < $1.key }
     }
 
     private mutating func data(_ bytes: UnsafeRawBufferPointer, level: Int) {
@@ -171,6 +174,10 @@ struct XMLPropertyListWriter {
     }
 
     private mutating func escaped(_ text: String) throws(PropertyListError) {
+        if let character = XMLText.unwritable(in: text) {
+            let shown = VisibleText.line(text.shortened(to: 60))
+            throw .unwritable("XML cannot hold the character \(character), which is in “\(shown)”")
+        }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "<"): append("&lt;")
@@ -178,8 +185,6 @@ struct XMLPropertyListWriter {
             case UInt8(ascii: "&"): append("&amp;")
             // A reader may convert a bare carriage return to a line feed.
             case 0x0D: append("&#13;")
-            case 0:
-                throw .unwritable("XML cannot hold a string with a NUL character; write the binary form")
             default: out.append(byte)
             }
         }
@@ -198,18 +203,11 @@ extension BinaryPropertyListReader {
     /// The property list as XML, with sorted keys. Dates lose fractions of a second, which XML does not have.
     ///
     /// - Throws: `writeInvalid` for values that XML cannot represent: null, sets, keys that are not texts, texts that are
-    ///   not Unicode, dates that are not finite, NUL characters.
-    package func xml() throws(PropertyListError) -> [UInt8] {
-        var shortened = 0
-        return try XMLPropertyListWriter.encode(self, shortened: &shortened)
-    }
+    ///   not Unicode or have a control character, dates that are not finite.
+    package func xml() throws(PropertyListError) -> [UInt8] { try xmlSayingLoss().xml }
 
-    /// The property list as XML, and what it lost in words: the number of dates with a fraction of a second.
+    /// The property list as XML, and what it lost in words: fractions of a second, the later ones of equal keys.
     package func xmlSayingLoss() throws(PropertyListError) -> (xml: [UInt8], loss: String?) {
-        var shortened = 0
-        let xml = try XMLPropertyListWriter.encode(self, shortened: &shortened)
-        guard shortened > 0 else { return (xml, nil) }
-        let dates = shortened == 1 ? "1 date lost its" : "\(shortened) dates lost their"
-        return (xml, "\(dates) fraction of a second, which XML does not have; the binary form and JSON do")
+        try XMLPropertyListWriter.encode(self)
     }
 }

@@ -31,11 +31,7 @@ struct XMLScanner {
 
     /// Skips the declaration, comments and the document type.
     mutating func prologue() throws(PropertyListError) {
-        while true {
-            let isMarkup = try skipMarkup()
-            if isMarkup { continue }
-            guard try skipDocumentType() else { return }
-        }
+        repeat { while try skipMarkup() {} } while try skipDocumentType()
     }
 
     /// Whether the root of a property list, or its document type, follows the comments and instructions. A comment that
@@ -71,21 +67,13 @@ struct XMLScanner {
         guard position > start else { throw error("a tag has no name") }
         let name = String(decoding: bytes[start..<position], as: UTF8.self)
         // Attributes have no meaning in a property list, and their quoted values may contain any character.
-        var quote: UInt8?
-        while position < bytes.count {
-            let byte = bytes[position]
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            } else if byte == UInt8(ascii: ">") {
-                if bytes[position - 1] == UInt8(ascii: "/"), form == .start { form = .empty }
-                position += 1
-                return XMLTag(name: name, form: form)
-            } else if byte == UInt8(ascii: "<") {
-                break
-            }
+        while position < bytes.count, bytes[position] != UInt8(ascii: "<") {
+            if skipQuoted() { continue }
             position += 1
+            if bytes[position - 1] == UInt8(ascii: ">") {
+                if bytes[position - 2] == UInt8(ascii: "/"), form == .start { form = .empty }
+                return XMLTag(name: name, form: form)
+            }
         }
         throw error("the tag <\(name.prefix(40)) is not closed")
     }
@@ -172,21 +160,22 @@ struct XMLScanner {
 
     private mutating func skipDocumentType() throws(PropertyListError) -> Bool {
         guard starts("<!DOCTYPE") else { return false }
-        var quote: UInt8?
-        while position < bytes.count, quote != nil || bytes[position] != UInt8(ascii: ">") {
-            let byte = bytes[position]
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            }
-            guard quote != nil || byte != UInt8(ascii: "[") else {
+        while position < bytes.count, bytes[position] != UInt8(ascii: ">") {
+            guard bytes[position] != UInt8(ascii: "[") else {
                 throw error("a document type with an internal subset is refused")
             }
-            position += 1
+            if !skipQuoted() { position += 1 }
         }
         guard position < bytes.count else { throw error("the document type is not closed") }
         position += 1
+        return true
+    }
+
+    /// Moves past a text in quotes, if one begins here.
+    private mutating func skipQuoted() -> Bool {
+        let quote = bytes[position]
+        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { return false }
+        position = bytes[(position + 1)...].firstIndex(of: quote).map { $0 + 1 } ?? bytes.count
         return true
     }
 
@@ -213,7 +202,22 @@ struct XMLScanner {
 }
 
 /// Converts the bytes of an XML document to UTF-8.
-enum XMLText {
+package enum XMLText {
+    /// The first character of a text that XML 1.0 does not have, as `U+0001`; nil for a text that XML can hold.
+    package static func unwritable(in text: String) -> String? {
+        let isSuspect = { (byte: UInt8) in byte < 0x20 || byte == 0xEF }
+        guard text.utf8.contains(where: isSuspect) else { return nil }
+        let scalar = text.unicodeScalars.first { scalar in
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D: false
+            case 0..<0x20, 0xFFFE, 0xFFFF: true
+            default: false
+            }
+        }
+        guard let digits = scalar.map({ String($0.value, radix: 16, uppercase: true) }) else { return nil }
+        return "U+" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
     static func utf8(_ bytes: UnsafeRawBufferPointer) throws(PropertyListError) -> [UInt8] {
         let form = TextForm(bytes)
         let content = bytes.dropFirst(form.markLength)
@@ -222,7 +226,7 @@ enum XMLText {
         switch declaredEncoding(bytes) {
         case nil, "utf-8", "utf8", "us-ascii", "ascii": return try checked(content)
         case "iso-8859-1", "latin1", "iso_8859-1":
-            return Array(String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) })).utf8)
+            return Array(String(latin1: bytes).utf8)
         case let name?:
             throw PropertyListError(
                 code: .readUnknownVersion,

@@ -378,6 +378,7 @@ struct DomainFieldAccountingTests {
             var reader = ItemArchiveReader(
                 ItemLoader(store.columns), try BinaryPropertyListReader(bytes), ArchiveIdentity(of: bytes))
             try reader.read()
+            reader.keepForeign()
             #expect(reader.report.damage == [])
             return (store, reader.report.schema)
         }
