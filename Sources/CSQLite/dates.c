@@ -120,6 +120,8 @@ static int take_time(struct reader *reader, int *seconds, struct reader *fractio
     if (hour == 24 && (minute || second || fraction->at < fraction->end)) return 0;
     if (!take_zone(reader, &east)) return 0;
     *seconds = hour * 3600 + minute * 60 + second - east;
+    /* A leap second ends a day in UTC. */
+    if (second == 60 && *seconds % 86400 != 0) return 0;
     return 1;
 }
 

@@ -22,13 +22,9 @@ public final class CSVReader {
     let options: CSVOptions
     /// No shorter row is longer than a limit.
     private let lengthLimit: Int
-    private let recovers: Bool
-    private let skipsBlanks: Bool
     private let takesBareCells: Bool
-    private let hasComments: Bool
+    /// It may have `noBytesYet` if the options say that bytes are pushed: that of callers waits instead.
     private let source: Source
-    /// Whether the source may have `noBytesYet`: that of callers waits instead.
-    private let isPushed: Bool
     static let noBytesYet = -1
     private let chunk: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) private var position = 0
@@ -61,10 +57,9 @@ public final class CSVReader {
         try options.check()
         self.options = options
         lengthLimit = min(options.cellLimit, options.rowLimit)
-        (recovers, skipsBlanks, hasComments) = (options.recovers, options.skipsBlanks, !options.comment.isEmpty)
         // Zeros are looked for in cells: none may be between them.
         takesBareCells = !options.skipsBlanks && options.delimiter != 0
-        (self.source, isPushed) = (source, options.isPushed)
+        self.source = source
         chunk = .allocate(capacity: Self.chunkSize)
         stopsBare = (0...255).map { [options.delimiter, CSVByte.cr, CSVByte.lf].contains($0) }
         stopsQuoted = (0...255).map { [CSVByte.quote, CSVByte.cr, CSVByte.lf].contains($0) }
@@ -173,7 +168,7 @@ public final class CSVReader {
             row.endCell()
             if row.count > options.columnLimit { throw tooManyCells }
             if last { return endRow() }
-            place = skipsBlanks ? .blanks : .cell
+            place = options.skipsBlanks ? .blanks : .cell
         }
     }
 
@@ -193,14 +188,14 @@ public final class CSVReader {
                 place = .between
             default:
                 try skipEmptyLines()
-                if hasComments, try isComment() {
+                if !options.comment.isEmpty, try isComment() {
                     place = .comment
                     continue
                 }
                 guard !isWaiting, try hasMore() else { return false }
                 row += 1
                 startLine = line
-                if recovers { recovery.begin(at: position) }
+                if options.recovers { recovery.begin(at: position) }
                 place = .cell
                 return true
             }
@@ -209,7 +204,7 @@ public final class CSVReader {
 
     private func endRow() -> Progress {
         place = .between
-        if recovers { recovery.end() }
+        if options.recovers { recovery.end() }
         return .row
     }
 
@@ -461,7 +456,7 @@ public final class CSVReader {
 
     private func refill() throws(CSVError) -> Bool {
         if atEnd { return false }
-        if recovers { recovery.add(UnsafeBufferPointer(start: chunk, count: filled)) }
+        if options.recovers { recovery.add(UnsafeBufferPointer(start: chunk, count: filled)) }
         position = 0
         filled = 0
         filled = try readSource(into: 0)
@@ -474,7 +469,7 @@ public final class CSVReader {
         let buffer = UnsafeMutableRawBufferPointer(start: chunk + offset, count: capacity)
         let again = recovery.read(into: buffer)
         let count = again > 0 ? again : try source(buffer)
-        isWaiting = isPushed && count == Self.noBytesYet
+        isWaiting = options.isPushed && count == Self.noBytesYet
         if isWaiting { return 0 }
         precondition(0...capacity ~= count, "a source gives no more than there is room for")
         atEnd = count == 0

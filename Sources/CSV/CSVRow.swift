@@ -49,13 +49,8 @@ public struct CSVRow: Sendable {
 
     /// All cells as text; nil when one of them is not UTF-8.
     package var strings: [String]? {
-        var result: [String] = []
-        result.reserveCapacity(count)
-        for cell in 0..<count {
-            guard let text = string(cell) else { return nil }
-            result.append(text)
-        }
-        return result
+        let texts = (0..<count).compactMap(string)
+        return texts.count == count ? texts : nil
     }
 
     // MARK: - Filling, by the reader

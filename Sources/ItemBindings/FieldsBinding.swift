@@ -71,6 +71,7 @@ enum FieldsBinding {
         var fields: [FieldDeclaration] = []
         var freed: [String] = []
         if given.count > 0 {
+            var names: Set<ExactText> = []
             for position in 1...given.count {
                 let place = "the field \(position) of the array"
                 guard case .table(let entry) = given[position], let name = entry["name"].textValue else {
@@ -79,6 +80,9 @@ enum FieldsBinding {
                 guard var specification = try value(.table(entry), name, classes).fields else { continue }
                 specification["name"] = nil
                 try classes.itemBinding.checkName(name)
+                if !names.insert(ExactText(name)).inserted {
+                    throw LuaError(.argument, "\(place) is \(name), which is declared before it")
+                }
                 fields.append(try FieldDeclaration(name, .fields(specification)))
             }
             return (fields, [])

@@ -10,29 +10,14 @@ final class GroupsValue {
     let keys: [String]
     var keyCount: Int { keys.count }
     /// The position of each group by its keys; created at the first lookup.
-    private lazy var places: [[KeyValue]: Int] = Dictionary(
-        groups.enumerated().map { place, group in (group.keys.map { KeyValue($0) }, place) },
+    private lazy var places: [[PropertyListValue?]: Int] = Dictionary(
+        groups.enumerated().map { place, group in (group.keys.map { $0?.comparable }, place) },
         uniquingKeysWith: { first, _ in first })
 
     init(_ groups: ItemGroups, keys: [String]) { (self.groups, self.keys) = (groups, keys) }
 
     /// The position, counted from 0, of the group with these keys.
-    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { KeyValue($0) }] }
-
-    /// A key's value: numbers are equal by value, texts by their bytes.
-    private enum KeyValue: Hashable {
-        case text([UInt8])
-        case other(PropertyListValue?)
-
-        init(_ key: PropertyListValue?) {
-            switch key {
-            case .string(let text)?: self = .text(Array(text.utf8))
-            case .single(let number)?: self.init(.real(Double(number)))
-            case .real(let number)?: self = .other(Int64(exactly: number).map { .integer($0) } ?? .real(number))
-            default: self = .other(key)
-            }
-        }
-    }
+    func place(of keys: [PropertyListValue?]) -> Int? { places[keys.map { $0?.comparable }] }
 }
 
 /// The result of `groupBy`: an array of groups whose metatable has methods and a lookup by key.
@@ -296,22 +281,21 @@ enum AggregateBinding {
             "variance", key, doc: "The square of stddev; nil for fewer than two numbers.",
             example: example + ":variance(\"valueInDollars\")"
         ) { (value, key: Key) in try value.variance(text(key)) }
-        cls.method(
-            "min", key, returns: [.any],
-            doc: "The least value of a key, of its most frequent kind; nil without items.",
-            example: example + ":min(\"valueInDollars\")"
-        ) { (value, key: Key) in
-            let key = text(key)
-            return try values.readOnly(value.min(key), isDay: store(value).hasDays(key))
+        func extreme(
+            _ name: String, _ what: String, of field: String,
+            _ find: @escaping (Owner, String) throws -> PropertyListValue?
+        ) {
+            cls.method(
+                name, key, returns: [.any],
+                doc: "The \(what) value of a key, of its most frequent kind; nil without items.",
+                example: example + ":\(name)(\"\(field)\")"
+            ) { (value, key: Key) in
+                let key = text(key)
+                return try values.readOnly(find(value, key), isDay: store(value).hasDays(key))
+            }
         }
-        cls.method(
-            "max", key, returns: [.any],
-            doc: "The greatest value of a key, of its most frequent kind; nil without items.",
-            example: example + ":max(\"dateCreated\")"
-        ) { (value, key: Key) in
-            let key = text(key)
-            return try values.readOnly(value.max(key), isDay: store(value).hasDays(key))
-        }
+        extreme("min", "least", of: "valueInDollars") { try $0.min($1) }
+        extreme("max", "greatest", of: "dateCreated") { try $0.max($1) }
         cls.method(
             "percentile",
             ["key": "a field, or an expression such as width * height", "percent": "a percentage from 0 to 100"],

@@ -78,7 +78,8 @@ enum ConflictBinding {
         LuaParameter("theirs", .any, "the current value"),
         LuaParameter("base", .any, "the value before both changes"),
         LuaParameter("conflicts", .boolean, "whether theirs is neither mine nor base, or there is a problem"),
-        LuaParameter("problem", .optional(.text), "why mine does not fit what is declared"),
+        LuaParameter(
+            "problem", .optional(.text), "why mine does not fit what is declared, or why the server refused it"),
     ]
 
     static func makeClass(_ classes: ItemClasses) -> LuaClass<ConflictValue> {
@@ -86,7 +87,7 @@ enum ConflictBinding {
         let cls = LuaClass<ConflictValue>(
             ConflictValue.luaName,
             doc:
-                "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host. It is pending until it is resolved.",
+                "A commit made while the shared collection's server was unreachable, in conflict with an earlier commit of another host, or refused by the server. It is pending until it is resolved.",
             in: host.state, kind: .box)
         reading(cls, classes)
         cls.method(
@@ -99,7 +100,10 @@ enum ConflictBinding {
         ) { [unowned host] value in try host.items.keepTheirs(value.conflict) }
         cls.method(
             "resolve",
-            ["values": "new values by field name; for several items, such a table by itemKey"],
+            [
+                "values":
+                    "new values by name, of fields that the commit changes, `null` to remove one; for several items, such a table by itemKey"
+            ],
             doc: "Reapplies the commit with other values for some fields.",
             example: "local conflict = items:conflicts()[1] if conflict then conflict:resolve{ name = \"Urn\" } end"
         ) { [unowned host] (value, values: LuaTable) in
@@ -152,7 +156,9 @@ enum ConflictBinding {
         cls.property("theirs", doc: "The current value.", get: { try values.readOnly($0.first?.theirs) })
         cls.property("base", doc: "The value before both changes.", get: { try values.readOnly($0.first?.base) })
         cls.property(
-            "problem", doc: "Why the commit's value does not fit what is declared; nil if it does.",
+            "problem",
+            doc:
+                "Why the commit's value does not fit what is declared, or why the server refused it; nil if neither is so.",
             get: { $0.first?.problem })
         cls.property(
             "changes", .array(.record("conflict.change", change)),
@@ -204,40 +210,37 @@ final class ItemEvents: ItemStoreObserver {
     private func value(_ item: Item) -> LuaValue { itemClass.value(item) }
 
     /// Delivers a `will…` event; a handler's failure or veto is thrown, which refuses the change.
-    private func ask(_ name: String, _ details: [String: LuaValue]) throws -> ScriptEvent? {
+    @discardableResult
+    private func ask(_ name: String, _ details: @autoclosure () -> [String: LuaValue]) throws -> ScriptEvent? {
         guard hooks.hasHooks(for: name) else { return nil }
         let event = ScriptEvent(
-            LifeCycleEvent(name: name, cause: .script, simulated: false), details: details, allowsVeto: true)
+            LifeCycleEvent(name: name, cause: .script, simulated: false), details: details(), allowsVeto: true)
         if let error = hooks.deliver(event, stopsAtFailure: true) { throw error }
         if let reason = event.veto { throw ScriptError("vetoed", reason) }
         return event
     }
 
-    private func deliver(_ name: String, _ details: [String: LuaValue]) {
+    private func deliver(_ name: String, _ details: @autoclosure () -> [String: LuaValue]) {
         guard hooks.hasHooks(for: name) else { return }
         hooks.deliver(
-            ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: false), details: details))
+            ScriptEvent(LifeCycleEvent(name: name, cause: .script, simulated: false), details: details()))
     }
 
     func itemStore(_ store: ItemStore, willInsert item: Item) throws {
-        guard hooks.hasHooks(for: "willInsert") else { return }
-        _ = try ask("willInsert", ["item": value(item)])
+        try ask("willInsert", ["item": value(item)])
     }
 
     func itemStore(_ store: ItemStore, didInsert item: Item) {
-        guard hooks.hasHooks(for: "didInsert") else { return }
         deliver("didInsert", ["item": value(item)])
     }
 
     func itemStore(
         _ store: ItemStore, willUpdate item: Item, field: String, old: PropertyListValue?, new: inout PropertyListValue?
     ) throws {
-        guard hooks.hasHooks(for: "willUpdate") else { return }
-        let given = lua(new, field, store)
-        guard
-            let event = try ask(
-                "willUpdate", ["item": value(item), "field": .text(field), "old": lua(old, field, store), "new": given])
-        else { return }
+        let event = try ask(
+            "willUpdate",
+            ["item": value(item), "field": .text(field), "old": lua(old, field, store), "new": lua(new, field, store)])
+        guard let event else { return }
         let rewritten = event.details["new"] ?? .nil
         new = rewritten.isNil ? nil : try values.propertyList(rewritten, path: field)
     }
@@ -245,30 +248,22 @@ final class ItemEvents: ItemStoreObserver {
     func itemStore(
         _ store: ItemStore, didUpdate item: Item, field: String, old: PropertyListValue?, new: PropertyListValue?
     ) {
-        guard hooks.hasHooks(for: "didUpdate") else { return }
         deliver(
             "didUpdate",
-            [
-                "item": value(item), "field": .text(field), "old": lua(old, field, store),
-                "new": lua(new, field, store),
-            ])
+            ["item": value(item), "field": .text(field), "old": lua(old, field, store), "new": lua(new, field, store)])
     }
 
     func itemStore(_ store: ItemStore, willRemove item: Item) throws {
-        guard hooks.hasHooks(for: "willRemove") else { return }
-        _ = try ask("willRemove", ["item": value(item)])
+        try ask("willRemove", ["item": value(item)])
     }
 
     func itemStore(_ store: ItemStore, didRemove item: Item, fields: ItemFields) {
-        guard hooks.hasHooks(for: "didRemove") else { return }
-        var title = ""
-        if case .string(let text)? = store.titleName.flatMap({ fields.values[$0] }) { title = text }
+        func title() -> String {
+            if case .string(let text)? = store.titleName.flatMap({ fields.values[$0] }) { text } else { "" }
+        }
         deliver(
             "didRemove",
-            [
-                "item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil,
-                "name": .text(title),
-            ])
+            ["item": value(item), "itemKey": fields.itemKey.map(LuaValue.text) ?? .nil, "name": .text(title())])
     }
 
     func itemStore(_ store: ItemStore, didChangeMany changes: ItemStoreChanges) {

@@ -32,6 +32,9 @@ final class ItemImportBinding {
             LuaParameter(
                 "nulls", .integer, "nulls in JSON records and in dictionaries, left out; those in arrays are values"),
             LuaParameter("duplicateKeys", .integer, "keys that one object has again: the last counts"),
+            LuaParameter(
+                "damage", .integer,
+                "places of a property list that read otherwise than they stand there, such as equal keys"),
             LuaParameter("otherKinds", .integer, "values of another kind than their column declares, unchanged"),
             LuaParameter("withoutPicture", .integer, "items without a picture in the folder of pictures"),
             LuaParameter("presentPictures", .integer, "items with pictures already, which stay"),
@@ -81,6 +84,7 @@ final class ItemImportBinding {
         return try ItemFiles.finish {
             try read(path, options.format) { file -> OrError<LuaVariadic<LuaValue>> in
                 if isStream { options.format = try file.format() }
+                try Options.check(options)
                 var report = ItemImportReport()
                 func run() throws {
                     report = try ItemFiles.work(
@@ -264,11 +268,12 @@ extension ValueBridge {
     }
 }
 
+extension NumberStyle.Decimal: LuaRepresentable {}
+
 /// The options of `items:import`.
 struct ItemImportOptions: LuaOptions {
     enum Types: String, CaseIterable, LuaRepresentable { case infer, text }
     enum Failure: String, CaseIterable, LuaRepresentable { case stop, skip }
-    enum Decimal: String, CaseIterable, LuaRepresentable { case point, comma }
 
     var format: ItemFileFormat?
     var map: LuaTable?
@@ -287,7 +292,7 @@ struct ItemImportOptions: LuaOptions {
     var comment: String?
     var header: LuaEither<Bool, [String]>?
     var null: ItemFilesBinding.Texts?
-    var decimal: Decimal?
+    var decimal: NumberStyle.Decimal?
     var date: String?
     var sheet: String?
     var path: String?
@@ -378,10 +383,16 @@ extension ItemImportOptions {
         default: break
         }
         options.nulls = null?.texts ?? []
-        options.decimal = decimal.flatMap { NumberStyle.Decimal(rawValue: $0.rawValue) }
+        options.decimal = decimal
         options.dateStyle = try date.map { try Self.dateStyle($0, option: "date") }
         (options.sheet, options.recordPath) = (sheet, path)
         return options
+    }
+
+    /// Refuses an option that files of the format do not have.
+    static func check(_ options: ItemFileOptions) throws(LuaMismatch) {
+        guard let (name, formats) = options.foreignOption else { return }
+        throw mismatch("option '\(name)': for \(formats), and the format is \(options.format.rawValue)")
     }
 
     private static func dateStyle(_ pattern: String, option: String) throws(LuaMismatch) -> DateStyle {

@@ -164,7 +164,7 @@ enum ItemStoreBinding {
                 throw LuaMismatch(
                     "option 'retries': 0 to 1000 expected, got \(options.retries)", argument: "options")
             }
-            classes.host.lifeCycle.saver.commitBeforeTransaction()
+            try classes.host.lifeCycle.saver.commitBeforeTransaction()
             return LuaVariadic(
                 try classes.host.scheduler.inTransaction {
                     try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() }
@@ -194,7 +194,7 @@ enum ItemStoreBinding {
             doc: "The changes that a function would make, as counts and entries; nothing is changed.",
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in
-            classes.host.lifeCycle.saver.commitBeforeTransaction()
+            try classes.host.lifeCycle.saver.commitBeforeTransaction()
             let changes = try classes.host.scheduler.inTransaction { try store.dryRun { _ = try body.call() } }
             return try classes.table(of: changes)
         }
@@ -276,7 +276,7 @@ enum ItemStoreBinding {
                 throw LuaError(
                     .argument, "synchronize is not possible inside a transaction: its changes are not committed yet")
             }
-            if case .failure(let error) = host.commit() { return .failure(error.underlying ?? error) }
+            if case .failure(let error) = host.commit() { return .failure(error) }
             do { try store.synchronize() } catch { return .failure(error) }
             return .success(true)
         }

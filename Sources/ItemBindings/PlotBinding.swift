@@ -157,23 +157,33 @@ enum PlotBinding {
     }
 
     private static func plot(of query: ItemQuery, _ options: Options, _ host: ScriptHost) throws -> Plot {
+        try plot("item", options, host, among: { try candidates(of: query) }) { names in
+            let values = try query.values(of: names.map { name throws(StoreError) in try query.store.key(name) })
+            return zip(names, values).map { name, values in
+                PlotColumn(name: name, values: values, unit: query.store.plotUnit(of: name))
+            }
+        }
+    }
+
+    /// A plot of the columns that options name, or else of those chosen among candidates.
+    private static func plot(
+        _ noun: String, _ options: Options, _ host: ScriptHost, pairs: Bool = false,
+        among candidates: () throws -> [(name: String, kind: PlotValueKind)],
+        columns: (_ names: [String]) throws -> [PlotColumn]
+    ) throws -> Plot {
         var choice: PlotChoice?
         if options.x == nil || options.y == nil && (options.kind == .line || options.kind == .scatter) {
-            let candidates = try candidates(of: query)
+            let candidates = try candidates()
             choice = try checked { () throws(PlotError) in
-                try PlotChoice(x: options.x, y: options.y, kind: options.kind, among: candidates)
+                try PlotChoice(x: options.x, y: options.y, kind: options.kind, among: candidates, pairs: pairs)
             }
         }
         let (x, y) = (choice?.x ?? options.x, choice.map(\.y) ?? options.y)
-        let names = x == y ? [x].compactMap(\.self) : [x, y].compactMap(\.self)
-        let values = try query.values(of: names.map { name throws(StoreError) in try query.store.key(name) })
-        let columns = zip(names, values).map { name, values in
-            PlotColumn(name: name, values: values, unit: query.store.plotUnit(of: name))
-        }
+        let columns = try columns((x == y ? [x] : [x, y]).compactMap(\.self))
         return try checked { () throws(PlotError) in
             try Plot(
                 columns: columns, x: x, y: y, kind: choice?.kind ?? options.kind, order: options.order ?? .data,
-                noun: "item", isChosen: choice?.isChosen ?? false, offset: { host.values.clock.offset(at: $0) })
+                noun: noun, isChosen: choice?.isChosen ?? false, offset: { host.values.clock.offset(at: $0) })
         }
     }
 
@@ -212,31 +222,17 @@ enum PlotBinding {
     }
 
     private static func plot(of rows: SQLRows, _ options: Options, _ host: ScriptHost) throws -> Plot {
-        var choice: PlotChoice?
-        if options.x == nil || options.y == nil && (options.kind == .line || options.kind == .scatter) {
-            // A statement's first columns are what it is about.
-            let candidates = rows.columns.prefix(16).map { name in
-                let column = column(name, of: rows, host)
-                return (name: name, kind: column?.kind ?? .nothing)
-            }
-            choice = try checked { () throws(PlotError) in
-                try PlotChoice(x: options.x, y: options.y, kind: options.kind, among: candidates, pairs: true)
-            }
+        // A statement's first columns are what it is about.
+        let candidates = {
+            rows.columns.prefix(16).map { ($0, column($0, of: rows, host)?.kind ?? .nothing) }
         }
-        let (x, y) = (choice?.x ?? options.x, choice.map(\.y) ?? options.y)
-        let names = x == y ? [x].compactMap(\.self) : [x, y].compactMap(\.self)
-        let columns = try names.map { name in
-            guard let column = column(name, of: rows, host) else {
+        return try plot("row", options, host, pairs: true, among: candidates) { names in
+            try names.map { name in
+                if let column = column(name, of: rows, host) { return column }
                 throw LuaMismatch(
                     "the rows have no column '\(name)'\(NearestNames.hint(for: name, among: rows.columns))",
                     argument: "options")
             }
-            return column
-        }
-        return try checked { () throws(PlotError) in
-            try Plot(
-                columns: columns, x: x, y: y, kind: choice?.kind ?? options.kind, order: options.order ?? .data,
-                noun: "row", isChosen: choice?.isChosen ?? false, offset: { host.values.clock.offset(at: $0) })
         }
     }
 
@@ -290,18 +286,10 @@ extension ScriptHost {
         case .date(let date): shortText(date)
         case .real(let number): LuaValueText.text(number)
         case .boolean(let flag): flag ? "true" : "false"
-        default: value.text ?? value.plainNumber ?? "…"
-        }
-    }
-}
-
-extension PropertyListValue {
-    fileprivate var plainNumber: String? {
-        switch self {
         case .integer(let number): String(number)
         case .wideInteger(let number): String(number)
         case .single(let number): "\(number)"
-        default: nil
+        default: value.text ?? "…"
         }
     }
 }

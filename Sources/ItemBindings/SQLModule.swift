@@ -113,7 +113,8 @@ package enum SQLModule: ScriptModule {
             let name = try call.text(0)
             let function = try call.optional(1, call.function)
             try host.explaining("") {
-                try host.sql.define(name, function.map { ScriptFunction($0, name, host.values).call })
+                try host.sql.define(
+                    name, function.map { ScriptFunction(function: $0, name: name, values: host.values).call })
             }
             return call.returnsNothing()
         }
@@ -135,7 +136,7 @@ package enum SQLModule: ScriptModule {
         let statement = try host.prepare(text)
         do {
             host.report(statement.remarks)
-            try SQLParameters(statement, call, host).bind()
+            try SQLParameters(statement: statement, call: call, host: host).bind()
             return statement
         } catch {
             statement.close()
@@ -146,13 +147,9 @@ package enum SQLModule: ScriptModule {
 
 /// The parameters of a statement, from a call's arguments.
 private struct SQLParameters {
-    private let statement: SQLStatement
-    private let call: LuaCall
-    private let host: ScriptHost
-
-    init(_ statement: SQLStatement, _ call: LuaCall, _ host: ScriptHost) {
-        (self.statement, self.call, self.host) = (statement, call, host)
-    }
+    let statement: SQLStatement
+    let call: LuaCall
+    let host: ScriptHost
 
     func bind() throws {
         let names = statement.parameters
@@ -194,18 +191,12 @@ private struct SQLParameters {
 
     private func bind(_ value: LuaValue, at place: Int, _ name: String) throws {
         if value.isNil { return try statement.bind(nil, at: place) }
+        func failure(_ message: String) -> SQLError { SQLError(.parameter, "parameter \(name): \(message)") }
+        let converted: PropertyListValue
         do throws(ValueBridge.BridgeError) {
-            let converted = try host.values.propertyList(value, writesDays: true)
-            return try bind(converted, at: place)
-        } catch {
-            throw SQLError(.parameter, "parameter \(name): \(error.message)")
-        }
-    }
-
-    private func bind(_ value: PropertyListValue, at place: Int) throws(ValueBridge.BridgeError) {
-        do throws(SQLError) { try statement.bind(value, at: place) } catch {
-            throw ValueBridge.BridgeError(path: "", reason: error.message)
-        }
+            converted = try host.values.propertyList(value, writesDays: true)
+        } catch { throw failure(error.message) }
+        do throws(SQLError) { try statement.bind(converted, at: place) } catch { throw failure(error.message) }
     }
 
     /// Whether a table is neither an array nor an object: the parameters by name.
@@ -254,13 +245,9 @@ final class RowReader {
 
 /// A function of a script that statements call.
 private struct ScriptFunction {
-    private let function: LuaFunction
-    private let name: String
-    private let values: ValueBridge
-
-    init(_ function: LuaFunction, _ name: String, _ values: ValueBridge) {
-        (self.function, self.name, self.values) = (function, name, values)
-    }
+    let function: LuaFunction
+    let name: String
+    let values: ValueBridge
 
     func call(_ arguments: [PropertyListValue]) throws -> PropertyListValue {
         let given = try arguments.map { $0 == .null ? LuaValue.nil : try values.lua($0) }

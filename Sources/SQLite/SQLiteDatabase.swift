@@ -37,11 +37,7 @@ package final class SQLiteDatabase {
         guard opened != nil else {
             throw SQLiteError(.noMemory, "\(path): there is no memory, or its path is too long")
         }
-        if result != 0 {
-            let error = failure(result)
-            close()
-            throw error
-        }
+        try checkOpening(result)
         // Reads the schema: what is not a database, or has a damaged schema, is told at once.
         do throws(SQLiteError) { _ = try tables(renewsPatience: false) } catch {
             close()
@@ -74,11 +70,14 @@ package final class SQLiteDatabase {
         library = found
         database = csqlite_open_memory(&result)
         guard database != nil else { throw SQLiteError(.noMemory, "there is no memory for a database") }
-        if result != 0 {
-            let error = failure(result)
-            close()
-            throw error
-        }
+        try checkOpening(result)
+    }
+
+    private func checkOpening(_ result: Int32) throws(SQLiteError) {
+        if result == 0 { return }
+        let error = failure(result)
+        close()
+        throw error
     }
 
     /// The version of SQLite's library, such as "3.40.1".

@@ -51,7 +51,7 @@ extension SQLiteDatabase {
     package func addAggregate(
         _ name: String, count: Int, _ make: @escaping () -> any SQLiteAggregate
     ) throws(SQLiteError) {
-        let box = Unmanaged.passRetained(FunctionBox(self, make)).toOpaque()
+        let box = Unmanaged.passRetained(FunctionBox(self, make: make)).toOpaque()
         let result = library.pointee.sqlite3_create_window_function(
             try handle(), name, Int32(count), Self.flags | Self.fixed, box,
             { context, count, values in
@@ -66,17 +66,11 @@ extension SQLiteDatabase {
             },
             { context in
                 FunctionBox.of(context) { box, library in
-                    let group = box.group(context, library, begins: false) ?? box.make()
-                    FunctionBox.answer(context, box, library) { try group.value() }
+                    box.answerGroup(context, library)
                     box.end(context, library)
                 }
             },
-            { context in
-                FunctionBox.of(context) { box, library in
-                    let group = box.group(context, library, begins: false) ?? box.make()
-                    FunctionBox.answer(context, box, library) { try group.value() }
-                }
-            },
+            { context in FunctionBox.of(context) { box, library in box.answerGroup(context, library) } },
             { context, count, values in
                 FunctionBox.of(context) { box, library in
                     guard let group = box.group(context, library, begins: false) else { return }
@@ -93,20 +87,14 @@ extension SQLiteDatabase {
 private final class FunctionBox {
     unowned let database: SQLiteDatabase
     let body: (SQLiteArguments) throws -> SQLiteValue
-    let make: () -> any SQLiteAggregate
+    /// Begins a group of an aggregate; nil for another function.
+    private let make: (() -> any SQLiteAggregate)?
 
-    init(_ database: SQLiteDatabase, _ body: @escaping (SQLiteArguments) throws -> SQLiteValue) {
-        (self.database, self.body, make) = (database, body, { NoAggregate() })
-    }
-
-    init(_ database: SQLiteDatabase, _ make: @escaping () -> any SQLiteAggregate) {
-        (self.database, self.make, body) = (database, make, { _ in .null })
-    }
-
-    private final class NoAggregate: SQLiteAggregate {
-        func add(_ values: SQLiteArguments) {}
-        func remove(_ values: SQLiteArguments) {}
-        func value() -> SQLiteValue { .null }
+    init(
+        _ database: SQLiteDatabase, _ body: @escaping (SQLiteArguments) throws -> SQLiteValue = { _ in .null },
+        make: (() -> any SQLiteAggregate)? = nil
+    ) {
+        (self.database, self.body, self.make) = (database, body, make)
     }
 
     static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { box in
@@ -135,10 +123,16 @@ private final class FunctionBox {
                 .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
         else { return nil }
         if let found = place.pointee { return Unmanaged<GroupBox>.fromOpaque(found).takeUnretainedValue().group }
-        if !begins { return nil }
+        guard begins, let make else { return nil }
         let box = GroupBox(make())
         place.pointee = Unmanaged.passRetained(box).toOpaque()
         return box.group
+    }
+
+    /// Gives SQLite the value of the group, or that of one without rows.
+    func answerGroup(_ context: OpaquePointer, _ library: UnsafePointer<csqlite_library>) {
+        guard let group = group(context, library, begins: false) ?? make?() else { return }
+        Self.answer(context, self, library) { try group.value() }
     }
 
     /// Frees the group.
@@ -176,6 +170,7 @@ private final class FunctionBox {
         switch value {
         case .null: library.pointee.sqlite3_result_null(context)
         case .integer(let number): library.pointee.sqlite3_result_int64(context, number)
+        case .real(let number) where number.isNaN: fail(context, box, library, SQLiteStatement.notANumber)
         case .real(let number): library.pointee.sqlite3_result_double(context, number)
         case .text(let bytes):
             guard let count = Int32(exactly: bytes.count) else {

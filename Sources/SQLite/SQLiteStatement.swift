@@ -89,7 +89,9 @@ package final class SQLiteStatement {
         switch value {
         case .null: try check(library.pointee.sqlite3_bind_null(statement, place))
         case .integer(let number): try check(library.pointee.sqlite3_bind_int64(statement, place, number))
-        case .real(let number): try check(library.pointee.sqlite3_bind_double(statement, place, number))
+        case .real(let number):
+            if number.isNaN { throw Self.notANumber }
+            try check(library.pointee.sqlite3_bind_double(statement, place, number))
         case .text(let bytes):
             try bytes.withUnsafeBufferPointer { (bytes) throws(SQLiteError) in try bind(text: bytes, at: index) }
         case .blob(let bytes):
@@ -115,6 +117,7 @@ package final class SQLiteStatement {
         try check(result)
     }
 
+    static let notANumber = SQLiteError(.mismatch, "NaN is not a number that SQLite has, and would become NULL")
     private static let tooLong = SQLiteError(.tooBig, "a text or blob is longer than SQLite takes")
     /// SQLite's marker for bytes that it must copy.
     private static let copied = unsafeBitCast(-1, to: csqlite_destructor.self)

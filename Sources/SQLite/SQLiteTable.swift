@@ -17,11 +17,6 @@ package protocol SQLiteTable: AnyObject {
     func change(_ change: SQLiteChange) throws
 }
 
-extension SQLiteTable {
-    package func change(_ change: SQLiteChange) throws {}
-    package func explanation(ofPlan number: Int) -> String? { nil }
-}
-
 /// Reads rows of a table, a batch at a time.
 package protocol SQLiteTableCursor: AnyObject {
     /// Begins anew by a plan, with the values that it has asked for, and shows the first batch.
@@ -34,36 +29,19 @@ package protocol SQLiteTableCursor: AnyObject {
 
 /// What SQLite asks of a table: the conditions and the order that it could answer.
 package struct SQLiteQuestion {
-    /// A comparison of a column with a value.
+    /// A comparison of a column with a value that a table may answer, and the limit of a statement; by SQLite's numbers.
     package enum Operation: UInt8 {
         case equal = 2
         case greater = 4
         case atMost = 8
         case less = 16
         case atLeast = 32
-        case match = 64
         case like = 65
         case glob = 66
-        case regexp = 67
-        case notEqual = 68
-        case isNot = 69
         case isNotNull = 70
         case isNull = 71
         case `is` = 72
         case limit = 73
-        case offset = 74
-    }
-
-    /// What rows with equal values in the order's columns mean.
-    package enum Distinction: Int32 {
-        /// The rows come in the order.
-        case sorted = 0
-        /// Equal rows come together, in any order.
-        case grouped = 1
-        /// The same, and all but one of equal rows may be left out.
-        case distinct = 2
-        /// The rows come in the order, and all but one of equal rows may be left out.
-        case sortedDistinct = 3
     }
 
     private let info: UnsafeMutablePointer<sqlite3_index_info>
@@ -87,7 +65,7 @@ package struct SQLiteQuestion {
     }
 
     /// Whether texts are compared byte by byte; if so, for dates also as moments.
-    package func isBinary(_ index: Int, orOfDates allowsDates: Bool = false) -> Bool {
+    package func isBinary(_ index: Int, orOfDates allowsDates: Bool) -> Bool {
         let name = String(cString: library.pointee.sqlite3_vtab_collation(info, Int32(index))).lowercased()
         return name == "binary" || allowsDates && name == SQLiteDatabase.dateOrder
     }
@@ -106,16 +84,12 @@ package struct SQLiteQuestion {
         return SQLiteArguments.cell(value, library)
     }
 
-    /// Asks for a condition's value.
+    /// Asks for a condition's value. SQLite tests the condition again.
     ///
     /// - Parameters:
     ///   - index: the condition.
     ///   - argument: its place among the values of the plan, from 0.
-    ///   - isExact: whether SQLite need not test it again.
-    package func use(_ index: Int, argument: Int, isExact: Bool = false) {
-        info.pointee.usage?[index].argument = Int32(argument + 1)
-        info.pointee.usage?[index].omits = isExact ? 1 : 0
-    }
+    package func use(_ index: Int, argument: Int) { info.pointee.usage?[index].argument = Int32(argument + 1) }
 
     // MARK: The order
 
@@ -125,9 +99,8 @@ package struct SQLiteQuestion {
 
     package func isDescending(_ index: Int) -> Bool { info.pointee.order.map { $0[index].is_descending != 0 } ?? false }
 
-    package var distinction: Distinction {
-        library.pointee.sqlite3_vtab_distinct.flatMap { Distinction(rawValue: $0(info)) } ?? .sorted
-    }
+    /// Whether the order is for groups: equal rows come together, in any order, and none is left out.
+    package var isForGroups: Bool { library.pointee.sqlite3_vtab_distinct.map { $0(info) == 1 } ?? false }
 
     // MARK: The answer
 

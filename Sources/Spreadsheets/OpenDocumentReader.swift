@@ -214,7 +214,7 @@ final class OpenDocumentReader: SheetReader {
         // What is below a merged cell is not seen.
         guard !cell.isCovered else { return }
         guard let content = try content(of: cell) else {
-            if cell.isFormula, cell.kind == .none { addUnvaluedFormula(column, row.number + 1) }
+            if cell.isFormula, cell.kind == .none { unvaluedFormulas.add(column: column, row: row.number + 1) }
             return
         }
         guard column + cell.repeats <= limits.columns else {
@@ -242,6 +242,7 @@ final class OpenDocumentReader: SheetReader {
             if let date = ISO8601.parse(String(decoding: given, as: UTF8.self)) {
                 return given.count == 10 ? .day(date) : .moment(date)
             }
+            unreadDates.add(column: column, row: row.number + 1)
             return .text(row.add(given))
         case .time:
             return .time(row.add((Self.time(given) ?? String(decoding: given, as: UTF8.self)).utf8))

@@ -58,8 +58,8 @@ extension SheetCell {
     }
 
     /// The error of a text that is not what its cell says.
-    static func damage(_ text: [UInt8], _ wanted: String) -> String {
-        "\(shown(text)) is not \(wanted): the file is damaged"
+    static func damage(_ text: some Sequence<UInt8>, _ wanted: String) -> String {
+        "\(shown(Array(text))) is not \(wanted): the file is damaged"
     }
 
     private static func shown(_ text: [UInt8]) -> String {
@@ -156,16 +156,32 @@ package enum CellName {
         return letters
     }
 
-    /// The column of `B7`, counted from 0; nil for another text.
-    static func column(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+    /// The column of `B7` in the row 7, counted from 0; nil for another text.
+    static func column(_ name: UnsafeBufferPointer<UInt8>, row: Int) -> Int? {
         var column = 0
-        for byte in name {
+        for (place, byte) in name.enumerated() {
             let letter = (byte & 0xDF) &- 0x41
-            guard letter < 26, byte >= 0x41 else { break }
+            guard letter < 26, byte >= 0x41 else {
+                let digits = UnsafeBufferPointer(rebasing: name[place...])
+                return column > 0 && DecimalText.integer(digits) == Int64(row) ? column - 1 : nil
+            }
             column = column * 26 + Int(letter) + 1
             if column > 1 << 20 { return nil }
         }
-        return column > 0 ? column - 1 : nil
+        return nil
+    }
+}
+
+/// A number of cells, and the first one's name.
+package struct CellCount: Hashable, Sendable {
+    package private(set) var count = 0
+    package private(set) var first = ""
+
+    package init() {}
+
+    package mutating func add(column: Int, row: Int) {
+        if count == 0 { first = CellName.text(column: column, row: row) }
+        count += 1
     }
 }
 
@@ -176,14 +192,17 @@ enum NumberFormat: Sendable {
     case day
     /// A date with a time.
     case moment
-    /// A time of day, or a duration.
+    /// A time of day, or of a date.
     case time
+    /// A duration, of any number of days.
+    case duration
 
     /// The formats that a workbook does not define, by their numbers; those of East Asian versions among them.
     init(builtIn number: Int) {
         switch number {
         case 14...17, 27...31, 36, 50...54, 57, 58: self = .day
-        case 18...21, 32...35, 45...47, 55, 56: self = .time
+        case 18...21, 32...35, 45, 47, 55, 56: self = .time
+        case 46: self = .duration
         case 22: self = .moment
         default: self = .number
         }
@@ -191,7 +210,10 @@ enum NumberFormat: Sendable {
 
     /// A format by its code, such as `dd/mm/yyyy hh:mm`, `[h]:mm`, `[$-409]mmm d;@` and `#,##0.00 "years"`.
     init(code: some Sequence<UInt8>) {
-        let letters = Self.letters(code)
+        guard let letters = Self.letters(code) else {
+            self = .duration
+            return
+        }
         var hasDate = false
         var hasTime = false
         for (place, letter) in letters.enumerated() {
@@ -209,8 +231,8 @@ enum NumberFormat: Sendable {
         self = hasDate ? (hasTime ? .moment : .day) : hasTime ? .time : .number
     }
 
-    /// The fields of the first section, each by one letter: y, m, d, h or s.
-    private static func letters(_ code: some Sequence<UInt8>) -> [UInt8] {
+    /// The fields of the first section, each by one letter: y, m, d, h or s; nil if one is of elapsed time, as `[h]`.
+    private static func letters(_ code: some Sequence<UInt8>) -> [UInt8]? {
         let code = code.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
         if code.elementsEqual("general".utf8) { return [] }
         var letters: [UInt8] = []
@@ -230,7 +252,7 @@ enum NumberFormat: Sendable {
                 if let first = code[index..<end].first, "hms".utf8.contains(first),
                     code[index..<end].allSatisfy({ $0 == first })
                 {
-                    letters.append(first == UInt8(ascii: "m") ? UInt8(ascii: "h") : first)
+                    return nil
                 }
                 index = end + 1
             case UInt8(ascii: "a"):
@@ -266,7 +288,8 @@ struct SerialDate {
         // Programs keep milliseconds.
         let milliseconds = Int((serial * 86_400_000).rounded())
         let (day, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        if format == .time, day == 0 || !countsFrom1904 && day < 60 { return .text(Self.time(milliseconds)) }
+        // A date of the first weeks, shown without its day, is rather a duration.
+        if format == .duration || format == .time && day < 60 { return .text(Self.time(milliseconds)) }
         guard let days = daysSince1970(day) else {
             if day == 60 { return .text(rest == 0 ? "1900-02-29" : "1900-02-29 " + Self.time(rest)) }
             return day == 0 && rest > 0 ? .text(Self.time(rest)) : .number

@@ -15,10 +15,6 @@ package final class Spreadsheet {
         let member: String
     }
 
-    /// The formats of files.
-    package enum Format: Hashable, Sendable { case xlsx, ods }
-
-    package let format: Format
     let archive: ZipReader
     let limits: SpreadsheetLimits
     let isStopped: () -> Bool
@@ -50,10 +46,8 @@ package final class Spreadsheet {
         }
         archive = try ZipReader(source, limits: limits.expansion, isStopped: isStopped)
         if let type = try archive.open("mimetype")?.contents(limit: 4096) {
-            format = .ods
             try checkDocument(type)
         } else {
-            format = .xlsx
             workbook = try Workbook(archive)
         }
     }
@@ -163,16 +157,12 @@ class SheetReader: XMLReader {
     final var repeats = 0
     /// The ranges of cells that are shown as one; the content is in the first of each.
     final var mergedRanges = 0
-    /// The formulas without a value, as programs write them that calculate nothing, and the first one's cell.
-    final var unvaluedFormulas = (count: 0, first: "")
+    /// The formulas without a value, as programs write them that calculate nothing.
+    final var unvaluedFormulas = CellCount()
+    /// The cells whose date is none, or has digits that no date here has: they are texts.
+    final var unreadDates = CellCount()
     /// Whether behind the current row no other one comes.
     final var isAtEnd = false
-
-    /// Counts a formula without a value.
-    final func addUnvaluedFormula(_ column: Int, _ row: Int) {
-        if unvaluedFormulas.count == 0 { unvaluedFormulas.first = CellName.text(column: column, row: row) }
-        unvaluedFormulas.count += 1
-    }
 }
 
 /// The rows of a sheet that have a content, as a stream.
@@ -192,8 +182,11 @@ package final class SheetRows {
     /// The number of ranges of merged cells: all of them are known behind the last row.
     package var mergedRanges: Int { reader.mergedRanges }
 
-    /// The number of formulas whose value the file does not have, and the first one's cell; likewise.
-    package var unvaluedFormulas: (count: Int, first: String) { reader.unvaluedFormulas }
+    /// The formulas whose value the file does not have; likewise.
+    package var unvaluedFormulas: CellCount { reader.unvaluedFormulas }
+
+    /// The cells whose date is none here, which are texts; likewise.
+    package var unreadDates: CellCount { reader.unreadDates }
 
     /// Reads the next row with a content.
     ///

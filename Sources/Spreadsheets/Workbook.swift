@@ -150,16 +150,24 @@ private final class StyleReader: XMLReader {
 final class SharedTexts {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
+    private var halved: Set<Int> = []
     private let limits: SpreadsheetLimits
 
     init(_ limits: SpreadsheetLimits) { self.limits = limits }
 
+    /// A text; nil for a number that there is not.
     subscript(number: Int) -> ArraySlice<UInt8>? {
         guard ends.indices.contains(number) else { return nil }
         return bytes[(number == 0 ? 0 : ends[number - 1])..<ends[number]]
     }
 
-    func append(_ text: [UInt8]) throws(FormatError) {
+    /// Whether a text has half a character, for which it has the place of an empty one.
+    func isHalved(_ number: Int) -> Bool { halved.contains(number) }
+
+    /// Adds a text; nil for one with half a character.
+    func append(_ text: [UInt8]?) throws(FormatError) {
+        if text == nil { halved.insert(ends.count) }
+        let text = text ?? []
         guard bytes.count + text.count <= limits.sharedBytes, ends.count < limits.sharedTexts else {
             throw FormatError(
                 .tooLarge,
@@ -218,47 +226,37 @@ struct TextCollector {
         return bytes.count <= limit
     }
 
-    /// The text: `_x000D_` in it is a character that XML does not hold.
-    func text() -> [UInt8] {
+    /// The text; nil for one with half a character.
+    func text() -> [UInt8]? { Self.text(bytes) }
+
+    /// A text of a file: `_x000D_` in it is a character that XML does not hold. Nil for half a character.
+    static func text(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.contains(UInt8(ascii: "_")) else { return bytes }
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
+        // In UTF-16: two escapes make a surrogate pair.
+        var units: [UInt16] = []
         var index = 0
-        // Half of a surrogate pair, which two escapes make.
-        var high: UInt32?
         while index < bytes.count {
-            guard let unit = escape(at: index) else {
-                if high != nil { result += Array("\u{FFFD}".utf8) }
-                high = nil
-                result.append(bytes[index])
-                index += 1
-                continue
+            if let unit = escape(in: bytes, at: index) {
+                units.append(unit)
+                index += 7
+            } else {
+                let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: "_")) ?? bytes.count
+                units += String(decoding: bytes[index..<end], as: UTF8.self).utf16
+                index = end
             }
-            index += 7
-            if let first = high, 0xDC00...0xDFFF ~= unit {
-                if let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + unit - 0xDC00) {
-                    result += Array(String(Character(scalar)).utf8)
-                }
-                high = nil
-                continue
-            }
-            if high != nil { result += Array("\u{FFFD}".utf8) }
-            high = 0xD800...0xDBFF ~= unit ? unit : nil
-            if high == nil { result += Array(String(Character(Unicode.Scalar(unit) ?? "\u{FFFD}")).utf8) }
         }
-        if high != nil { result += Array("\u{FFFD}".utf8) }
-        return result
+        return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
     }
 
     /// The number in `_x0041_`.
-    private func escape(at index: Int) -> UInt32? {
+    private static func escape(in bytes: [UInt8], at index: Int) -> UInt16? {
         guard index + 7 <= bytes.count, bytes[index] == UInt8(ascii: "_"), bytes[index + 1] == UInt8(ascii: "x"),
             bytes[index + 6] == UInt8(ascii: "_")
         else { return nil }
-        var number: UInt32 = 0
+        var number: UInt16 = 0
         for byte in bytes[(index + 2)..<(index + 6)] {
             guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            number = number << 4 | UInt32(digit)
+            number = number << 4 | UInt16(digit)
         }
         return number
     }
@@ -335,15 +333,19 @@ final class WorksheetReader: SheetReader {
     }
 
     private func beginRow(_ attributes: XMLAttributes) {
-        let given = attributes["r"].flatMap(DecimalText.integer)
-        let next = given ?? Int64(number + 1)
-        guard next > number, next <= limits.rows else {
-            return fail(
-                FormatError(
-                    next > number ? .tooLarge : .corrupt,
-                    next > number
-                        ? "the sheet has more than \(limits.rows.grouped) rows"
-                        : "row \(next) comes after row \(number): the file is damaged"))
+        var next = Int64(number + 1)
+        if let given = attributes["r"] {
+            guard let place = DecimalText.integer(given) else {
+                let damage = SheetCell.damage(given, "the number of a row")
+                return fail(FormatError(.corrupt, "the row after row \(number): \(damage)"))
+            }
+            next = place
+        }
+        guard next > number else {
+            return fail(FormatError(.corrupt, "row \(next) comes after row \(number): the file is damaged"))
+        }
+        guard next <= limits.rows else {
+            return fail(FormatError(.tooLarge, "the sheet has more than \(limits.rows.grouped) rows"))
         }
         number = Int(next)
         row.removeAll()
@@ -352,7 +354,13 @@ final class WorksheetReader: SheetReader {
     }
 
     private func beginCell(_ attributes: XMLAttributes) {
-        column = attributes["r"].flatMap(CellName.column) ?? column + 1
+        column += 1
+        if let name = attributes["r"] {
+            guard let place = CellName.column(name, row: number) else {
+                return fail(error(SheetCell.damage(name, "the name of a cell of this row")))
+            }
+            column = place
+        }
         guard column < limits.columns else {
             return fail(FormatError(.tooLarge, "row \(number): it has more than \(limits.columns.grouped) columns"))
         }
@@ -365,35 +373,39 @@ final class WorksheetReader: SheetReader {
         case (UInt8(ascii: "b"), 1): kind = .boolean
         case (UInt8(ascii: "e"), 1): kind = .error
         case (UInt8(ascii: "d"), 1): kind = .date
-        case (UInt8(ascii: "s"), _): kind = .text
-        case (UInt8(ascii: "i"), _):
+        case (UInt8(ascii: "n"), 1): break
+        case (UInt8(ascii: "s"), 3): kind = .text
+        case (UInt8(ascii: "i"), 9):
             kind = .inlineText
             collector.begin()
-        default: break
+        default: fail(error(SheetCell.damage(type, "a type of cells")))
         }
     }
 
     private func endCell() throws(FormatError) {
         switch kind {
-        case .inlineText: append(text: collector.text())
+        case .inlineText: try append(text: collector.text())
         // The text of a formula may be empty.
         case _ where value.isEmpty:
-            if hasFormula, kind != .text { addUnvaluedFormula(column, number) }
+            if hasFormula, kind != .text { unvaluedFormulas.add(column: column, row: number) }
             return
         case .sharedText:
             let index = value.withUnsafeBufferPointer(DecimalText.integer)
-            guard let text = index.flatMap({ texts?[Int($0)] }) else {
+            guard let texts, let number = index.flatMap({ Int(exactly: $0) }), let text = texts[number] else {
                 throw error("it names a shared text that is not in the file, which is cut or damaged")
             }
-            append(text: text)
-        case .text: append(text: value)
+            try append(text: texts.isHalved(number) ? nil : text)
+        case .text: try append(text: TextCollector.text(value))
         case .boolean:
             guard let content = SheetCell(boolean: value) else { throw error(SheetCell.damage(value, "true or false")) }
             row.append(content, at: column)
         case .error: row.append(.error(row.add(value)), at: column)
         case .date:
             let text = String(decoding: value, as: UTF8.self)
-            guard let date = ISO8601.parse(text) else { return append(text: value) }
+            guard let date = ISO8601.parse(text) else {
+                unreadDates.add(column: column, row: number)
+                return try append(text: value)
+            }
             row.append(value.count == 10 ? .day(date) : .moment(date), at: column)
         case .number: try appendNumber()
         }
@@ -402,7 +414,9 @@ final class WorksheetReader: SheetReader {
         }
     }
 
-    private func append(text: some Collection<UInt8>) {
+    /// Adds a cell of a text; nil for one with half a character, which is an error.
+    private func append(text: (some Collection<UInt8>)?) throws(FormatError) {
+        guard let text else { throw error("its text has half a character (a surrogate in UTF-16 without the other)") }
         if !text.isEmpty { row.append(.text(row.add(text)), at: column) }
     }
 

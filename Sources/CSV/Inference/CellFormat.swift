@@ -16,6 +16,9 @@ package enum CellFormat: Hashable, Sendable {
     /// A date with a time, in UTC; nil for `2024-01-31T10:00:00Z`.
     case moment(DateStyle?)
 
+    /// The format of dates in a style.
+    package init(_ style: DateStyle) { self = style.hasTime ? .moment(style) : .day(style) }
+
     package var kind: CellKind {
         switch self {
         case .text: .string
@@ -205,7 +208,7 @@ package enum NumberAffix: UInt8, Hashable, Sendable, CaseIterable {
             }
             affix = sign.affix
             start += sign.bytes.count
-            while let blank = blank(text[start..<end]) { start += blank }
+            while let blank = blanks.first(where: text[start..<end].starts) { start += blank.count }
             if !isNegative { isNegative = takesMinus() }
         } else if !text[end - 1].isDigit {
             guard let sign = signs.first(where: { text[start..<end].reversed().starts(with: $0.bytes.reversed()) })
@@ -214,24 +217,16 @@ package enum NumberAffix: UInt8, Hashable, Sendable, CaseIterable {
             }
             affix = sign.affix
             end -= sign.bytes.count
-            if end > start, text[end - 1] == 0x20 {
-                end -= 1
-            } else if end > start + 1, text[end - 2] == 0xC2, text[end - 1] == 0xA0 {
-                end -= 2
-            } else if end > start + 2, text[end - 3] == 0xE2, text[end - 2] == 0x80, text[end - 1] == 0xAF {
-                end -= 3
+            if let blank = blanks.first(where: { text[start..<end].suffix($0.count).elementsEqual($0) }) {
+                end -= blank.count
             }
         }
         guard start < end, text[start].isDigit, text[end - 1].isDigit else { return nil }
         return (start..<end, affix, isNegative)
     }
 
-    /// The length of a blank at the beginning: a space, or one that does not break.
-    private static func blank(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
-        if text.first == 0x20 { return 1 }
-        if text.starts(with: [0xC2, 0xA0]) { return 2 }
-        return text.starts(with: [0xE2, 0x80, 0xAF]) ? 3 : nil
-    }
+    /// A space, and those that do not break.
+    private static let blanks = [" ", "\u{A0}", "\u{202F}"].map { Array($0.utf8) }
 }
 
 /// The words that a column has for true and false.
@@ -271,16 +266,6 @@ package enum BooleanWords: UInt8, Hashable, Sendable, CaseIterable {
     /// The words of which a text is one; nil for another text.
     static func of(_ text: UnsafeBufferPointer<UInt8>) -> BooleanWords? {
         guard 2...5 ~= text.count else { return nil }
-        switch text[0] {
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): return trueFalse.value(of: text) == nil ? nil : .trueFalse
-        case UInt8(ascii: "T"), UInt8(ascii: "F"):
-            if capitalTrueFalse.value(of: text) != nil { return .capitalTrueFalse }
-            return upperTrueFalse.value(of: text) == nil ? nil : .upperTrueFalse
-        case UInt8(ascii: "y"), UInt8(ascii: "n"): return yesNo.value(of: text) == nil ? nil : .yesNo
-        case UInt8(ascii: "Y"), UInt8(ascii: "N"):
-            if capitalYesNo.value(of: text) != nil { return .capitalYesNo }
-            return upperYesNo.value(of: text) == nil ? nil : .upperYesNo
-        default: return nil
-        }
+        return allCases.first { $0 != .any && $0.value(of: text) != nil }
     }
 }

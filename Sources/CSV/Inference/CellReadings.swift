@@ -140,15 +140,9 @@ struct CellFacts {
 
     /// A text that begins with another character: a boolean, an amount of money, a date of a far year.
     private init(other text: UnsafeBufferPointer<UInt8>, _ first: UInt8) {
-        guard text.count <= 64 else {
-            if first == UInt8(ascii: "+") { longYear(text) }
-            return
-        }
         if first == UInt8(ascii: "+") {
             longYear(text)
-            return
-        }
-        if let words = BooleanWords.of(text) {
+        } else if let words = BooleanWords.of(text) {
             readings = words == .trueFalse ? .boolean : .words(words)
         } else {
             styled(text)

@@ -139,11 +139,13 @@ package struct ColumnInference: Sendable {
 
     /// What the column is.
     ///
-    /// - Parameter decimal: the decimal sign of the file: given, or shown by another column.
+    /// - Parameters:
+    ///   - decimal: the decimal sign that was given, beside which there is no other one.
+    ///   - shown: the one that another column shows.
     /// - Returns: the format of its texts, with what has to be said of it.
-    package func result(decimal: NumberStyle.Decimal? = nil) -> ColumnResult {
+    package func result(decimal: NumberStyle.Decimal? = nil, shown: NumberStyle.Decimal? = nil) -> ColumnResult {
         guard isOpen, count > fillers.reduce(0, { $0 + $1.count }) else { return ColumnResult(.text) }
-        let (format, doubt) = format(decimal)
+        let (format, doubt) = format(decimal, shown)
         if !oddNumber.isEmpty {
             return ColumnResult(.text, .forms(oddNumber, of: count, fillers.map(\.text)))
         }
@@ -153,8 +155,10 @@ package struct ColumnInference: Sendable {
         return ColumnResult(format, doubt)
     }
 
-    private func format(_ decimal: NumberStyle.Decimal?) -> (CellFormat, ColumnResult.Doubt?) {
-        if let affix, !readings.isDisjoint(with: .numbers) { return number(decimal, affix) }
+    private func format(
+        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?
+    ) -> (CellFormat, ColumnResult.Doubt?) {
+        if let affix, !readings.isDisjoint(with: .numbers) { return number(given, shown, affix) }
         if readings.contains(.boolean) { return (.boolean(.trueFalse), nil) }
         if let words = BooleanWords.allCases.first(where: { $0 != .any && readings.contains(.words($0)) }) {
             return (.boolean(words), nil)
@@ -173,13 +177,16 @@ package struct ColumnInference: Sendable {
         return (shape.timeDigits == 0 ? .day(style) : .moment(style), nil)
     }
 
-    private func number(_ decimal: NumberStyle.Decimal?, _ affix: NumberAffix) -> (CellFormat, ColumnResult.Doubt?) {
+    private func number(
+        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?, _ affix: NumberAffix
+    ) -> (CellFormat, ColumnResult.Doubt?) {
         if readings.contains(.integer) { return (.integer(NumberStyle(affix: affix)), nil) }
+        let decimal = given ?? shown
         let isPoint = !readings.isDisjoint(with: [.plainReals, .points])
         let isComma = !readings.isDisjoint(with: .commas)
         // 1.234 is what programs write; 1,234 may be either.
         let isPlain = !readings.isDisjoint(with: .plainReals)
-        if isPoint, !isComma || (decimal ?? (isPlain ? .point : nil)) == .point {
+        if isPoint, given != .comma, !isComma || (decimal ?? (isPlain ? .point : nil)) == .point {
             let isGrouped = !isPlain && !readings.contains(.fixed)
             let fixed = isPlain || readings.contains(.grouped) ? nil : decimals.map(Int.init)
             return (
@@ -188,7 +195,7 @@ package struct ColumnInference: Sendable {
                     hasDecimals: hasDecimals), nil
             )
         }
-        if isComma, !isPoint || decimal == .comma {
+        if isComma, given != .point, !isPoint || decimal == .comma {
             let isGrouped = readings.isDisjoint(with: [.comma, .commaFixed, .commaFloat])
             let isFixed = readings.isDisjoint(with: [.comma, .commaGrouped, .commaFloat])
             let fixed = isFixed ? commaDecimals.map(Int.init) : nil
@@ -199,7 +206,7 @@ package struct ColumnInference: Sendable {
                 ), nil
             )
         }
-        return (.text, .decimals(example))
+        return (.text, given == nil ? .decimals(example) : .otherDecimal(example))
     }
 
     private static func format(_ style: NumberStyle, hasDecimals: Bool) -> CellFormat {
@@ -215,6 +222,8 @@ package struct ColumnResult: Sendable {
         case dates(String, String, [UInt8])
         /// A comma may be before decimals or between thousands; the first cell.
         case decimals([UInt8])
+        /// The decimal sign is another one than was given; the first cell.
+        case otherDecimal([UInt8])
         /// Numbers in several forms, of which two may be one value; the first of another form, and the texts that stand
         /// for nothing.
         case forms([UInt8], of: Int, [[UInt8]])
@@ -256,6 +265,8 @@ package struct ColumnResult: Sendable {
         case .decimals(let example):
             return
                 "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point", json: nil))"
+        case .otherDecimal(let example):
+            return "\(name): the decimals of \(shown(example)) are not those of the option decimal: text"
         case .forms(let example, let count, let fillers):
             let nulls = fillers.map {
                 OptionWords.option("null", VisibleText.line(String(decoding: $0, as: UTF8.self)))
@@ -331,8 +342,8 @@ package struct TableInference {
     /// - Parameter decimal: the decimal sign that was given; nil to take the one of the table's plain columns.
     /// - Returns: a result for each column; one that was not looked at is text.
     package func results(decimal: NumberStyle.Decimal? = nil) -> [ColumnResult] {
-        let decimal = decimal ?? self.decimal
-        return columns.map { $0.result(decimal: decimal) }
+        let shown = self.decimal
+        return columns.map { $0.result(decimal: decimal, shown: shown) }
     }
 }
 

@@ -187,6 +187,15 @@ package struct DateStyle: Hashable, Sendable {
     /// Whether the style has a time of day.
     package var hasTime: Bool { given?.hasTime ?? (shape.timeDigits > 0) }
 
+    /// Whether no text of ISO 8601 is another date in the style, as in `yyyy-dd-MM`.
+    package var hasOrderOfISO8601: Bool {
+        ["2001-02-03", "20010203"].allSatisfy { text in
+            var text = text
+            let date = text.withUTF8(date)
+            return date == nil || date == ISO8601.parse(text)
+        }
+    }
+
     /// The date of a text, in UTC; nil for another text.
     package func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
         if let given { return text.count <= 256 ? given.date(String(decoding: text, as: UTF8.self)) : nil }

@@ -192,6 +192,9 @@ extension ItemAttachments {
         transactions.reduce(into: [:]) { $0.merge($1.actions) { _, new in new } }
     }
 
+    /// The number of attachments that open transactions change.
+    package var pendingCount: Int { pendingActions.count }
+
     /// The path from which a key's bytes are currently read; nil if they are removed.
     package func currentPath(forKey key: String) -> String? {
         recordRead(key)

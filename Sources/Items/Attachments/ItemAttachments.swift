@@ -216,6 +216,8 @@ extension ItemAttachments {
     func checkChange(_ key: String) throws(StoreError) {
         try checkKey(key)
         if let store = store?.store, store.isReadOnly { throw store.readOnlyError }
+        // The items of a dry run change in memory; a change of pictures would be lost without a word.
+        if let layer = layer as? BeneathFileLayer, layer.isReadOnly { throw .storeIsReadOnly }
     }
 
     // MARK: The store

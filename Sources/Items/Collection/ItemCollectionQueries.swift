@@ -47,7 +47,6 @@ extension LocalItemCollection {
         var skipped = onProblem == nil ? 0 : Swift.max(0, offset)
         let rows = try query.rows()
         var elements: [Element] = []
-        elements.reserveCapacity(Swift.min(rows.count, end))
         let reader = reader()
         for row in rows where elements.count < end {
             reader.row = row
@@ -102,8 +101,7 @@ extension LocalItemCollection {
     public func sum<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped where Value.Wrapped: NumericItemValue {
-        let sum = try aggregate(.sum, attribute, condition) ?? .integer(0)
-        return try converted(sum, attribute)
+        try (aggregate(.sum, attribute, condition) ?? .integer(0)).converted(attribute.name)
     }
 
     /// The mean of an attribute's values; nil when there are none.
@@ -117,16 +115,14 @@ extension LocalItemCollection {
     public func min<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(.min, attribute, condition) else { return nil }
-        return try converted(value, attribute)
+        try aggregate(.min, attribute, condition)?.converted(attribute.name)
     }
 
     /// The greatest of an attribute's values; nil when there are none.
     public func max<Value>(
         _ attribute: ItemAttribute<Model, Value>, where condition: ItemCondition<Model>? = nil
     ) throws(StoreError) -> Value.Wrapped? where Value.Wrapped: OrderedItemValue {
-        guard let value = try aggregate(.max, attribute, condition) else { return nil }
-        return try converted(value, attribute)
+        try aggregate(.max, attribute, condition)?.converted(attribute.name)
     }
 
     /// The number of items per value of an attribute, in order of appearance; items without one are left out.
@@ -139,7 +135,7 @@ extension LocalItemCollection {
         var counts: [(value: Value.Wrapped, count: Int)] = []
         for group in groups {
             guard let value = group.key else { continue }
-            counts.append((try converted(value, attribute), group.count))
+            counts.append((try value.converted(attribute.name), group.count))
         }
         return counts
     }
@@ -303,12 +299,6 @@ extension LocalItemCollection {
         try check([attribute.use])
         guard let key = try key(attribute.path) else { return nil }
         return try query(condition).aggregate(name, key)
-    }
-
-    private func converted<Value>(
-        _ value: PropertyListValue, _ attribute: ItemAttribute<Model, Value>
-    ) throws(StoreError) -> Value.Wrapped {
-        try value.converted(attribute.name)
     }
 }
 

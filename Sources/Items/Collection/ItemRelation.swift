@@ -34,10 +34,8 @@ public struct ItemRelation<Source: ItemModel, Target: ItemModel, Value: Sendable
             var known: [Target] = []
             var leftOut: Set<ExactText> = []
             var values: [Value?] = []
-            values.reserveCapacity(sources.count)
             for (source, ids) in zip(sources, referred) {
                 var found: [Target] = []
-                found.reserveCapacity(ids.count)
                 var lost: [(id: Target.ID, isThere: Bool)] = []
                 for id in ids {
                     let text = ExactText(id.itemKey)
@@ -214,7 +212,6 @@ extension LocalItemCollection where Model: ItemModel {
         let first = try relation.load(self, models)
         let further = (repeat try (each relations).load(self, models))
         var results: [(Model, Value, repeat each OtherValue)] = []
-        results.reserveCapacity(models.count)
         for place in models.indices {
             guard let value = first[place] else { continue }
             do throws(LeftOut) {

@@ -4,15 +4,10 @@ import PropertyList
 
 /// The kinds of the columns of comma-separated values: given, or shown by all of a column's cells.
 struct CSVColumnKinds {
-    private let store: ItemStore
-    private let options: ItemFileOptions
-    private let path: String
-    private let file: ImportFile
-    private let form: CSVForm
-
-    init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String, _ file: ImportFile, _ form: CSVForm) {
-        (self.store, self.options, self.path, self.file, self.form) = (store, options, path, file, form)
-    }
+    let store: ItemStore
+    let options: ItemFileOptions
+    let path: String
+    let form: CSVForm
 
     /// Gives each column its kind, and says what was inferred and assumed.
     ///
@@ -71,7 +66,7 @@ struct CSVColumnKinds {
         var results = inference.results(decimal: options.decimal)
         if let style = options.dateStyle {
             for column in dated where hasDates.contains(column) {
-                results[column] = ColumnResult(style.hasTime ? .moment(style) : .day(style))
+                results[column] = ColumnResult(CellFormat(style))
             }
         }
         return (results, options.decimal ?? inference.decimal)
@@ -113,8 +108,9 @@ struct CSVColumnKinds {
     private func reading(
         _ kind: ItemFieldKind, _ column: ImportedColumn, _ result: ColumnResult, _ decimal: NumberStyle.Decimal?
     ) -> ColumnReading {
-        let style = options.kinds?.kind(of: column.fieldName)?.dateStyle ?? options.dateStyle
-        return ColumnReading(kind, inferred: result.format, date: style, decimal: decimal)
+        ColumnReading(
+            kind, inferred: result.format, pattern: options.kinds?.kind(of: column.fieldName)?.dateStyle,
+            date: options.dateStyle, decimal: decimal)
     }
 
     /// The one kind of the field's values so far; nil for a field without values, and with several kinds of them.
@@ -231,24 +227,13 @@ struct OtherKinds {
             let texts = column.examples.map { text in
                 VisibleText.line(String(decoding: text, as: UTF8.self).shortened(to: 40)).quoted()
             }
+            let one = column.kind.one
+            let kind = column.misfits == 1 ? "is not \(one.withArticle)" : "are not \(one)s"
             let what =
                 column.misfits == 0
                 ? "its cells are not in one style"
-                : "\(column.misfits.grouped) of \(column.count.grouped) cells \(column.misfits == 1 ? "is" : "are") not \(column.misfits == 1 ? column.kind.singular : column.kind.plural) (\(texts.joined(separator: ", ")))"
+                : "\(column.misfits.grouped) of \(column.count.grouped) cells \(kind) (\(texts.joined(separator: ", ")))"
             merger.remark(.formerKinds, 1, "\(column.name): \(what): text; it was \(column.kind.rawValue)")
-        }
-    }
-}
-
-extension ItemFieldKind {
-    /// A value of the kind in messages.
-    fileprivate var singular: String {
-        switch self {
-        case .string: "a text"
-        case .integer: "an integer"
-        case .real, .number: "a number"
-        case .boolean: "a boolean"
-        case .date: "a date"
         }
     }
 }
@@ -309,15 +294,16 @@ struct ColumnReading: Sendable {
         (isGiven, self.format, rest) = (false, format, [])
     }
 
-    /// A kind that is given; the texts may be in any of its usual forms.
+    /// A kind that is given; the texts may be in any of its usual forms. Dates of one column have their parts in one order.
     ///
     /// - Parameters:
     ///   - kind: the kind.
     ///   - inferred: the form that all cells of the column show, if it is known.
-    ///   - date: the pattern of dates, tried first.
+    ///   - pattern: the pattern of the column's dates, which no other form replaces.
+    ///   - date: the pattern of dates in the file, for a column that does not show another one.
     ///   - decimal: the sign before decimals.
     init(
-        _ kind: ItemFieldKind, inferred: CellFormat? = nil, date: DateStyle? = nil,
+        _ kind: ItemFieldKind, inferred: CellFormat? = nil, pattern: DateStyle? = nil, date: DateStyle? = nil,
         decimal: NumberStyle.Decimal? = nil
     ) {
         (self.kind, isGiven) = (kind, true)
@@ -339,12 +325,22 @@ struct ColumnReading: Sendable {
             formats += [.integer(style), .real(style)]
         case .boolean: formats = [.boolean(.any)]
         case .date:
-            if let date { formats = [.moment(date)] }
-            if let inferred, inferred.kind == .date { formats.append(inferred) }
-            formats.append(.moment(nil))
+            if let pattern {
+                formats = [CellFormat(pattern)]
+            } else {
+                if let inferred, inferred.kind == .date {
+                    formats = [inferred]
+                } else if let date {
+                    formats = [.moment(date)]
+                }
+                if date?.hasOrderOfISO8601 ?? true { formats.append(.moment(nil)) }
+            }
         }
         (format, rest) = (formats.first ?? .text, Array(formats.dropFirst()))
     }
+
+    /// Whether its texts are days.
+    var isOfDays: Bool { if case .day = format { true } else { false } }
 
     /// The value of a text; nil for one that is not of the kind.
     @inline(__always)
@@ -410,14 +406,13 @@ struct ColumnReading: Sendable {
     func error(_ text: UnsafeBufferPointer<UInt8>, _ field: String) -> StoreError {
         let wanted =
             switch kind {
-            case .integer: "an integer"
-            case .real, .number: "a number"
+            case .integer, .real, .number: kind.one.withArticle
             case .boolean: "true or false"
             case .date:
-                if case .moment(let style?) = format {
-                    "a date as \(style.pattern), or in ISO 8601"
-                } else {
-                    "a date in ISO 8601"
+                switch format {
+                case .day(let style?), .moment(let style?):
+                    "a date as \(style.pattern)\(rest.isEmpty ? "" : ", or in ISO 8601")"
+                default: "a date in ISO 8601"
                 }
             case .string: "a text in UTF-8"
             }
@@ -430,25 +425,14 @@ struct ColumnReading: Sendable {
 
 extension ItemFieldKind {
     /// The kind of a column's cells.
-    init(_ kind: CellKind) {
-        self =
-            switch kind {
-            case .string: .string
-            case .integer: .integer
-            case .real: .real
-            case .boolean: .boolean
-            case .date: .date
-            }
-    }
+    init(_ kind: CellKind) { self = ItemFieldKind(rawValue: kind.rawValue) ?? .string }
 
-    /// The values of the kind in messages.
-    var plural: String {
+    /// A value of the kind in messages, without its article.
+    fileprivate var one: String {
         switch self {
-        case .string: "texts"
-        case .integer: "integers"
-        case .real, .number: "numbers"
-        case .boolean: "booleans"
-        case .date: "dates"
+        case .string: "text"
+        case .real, .number: "number"
+        case .integer, .boolean, .date: rawValue
         }
     }
 }

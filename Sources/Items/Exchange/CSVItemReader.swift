@@ -26,8 +26,9 @@ struct CSVItemReader {
         let names = try header.names.indices.map { try name($0, of: header) }
         let places = try columns(form, header, names, row, merger)
         // Missing columns are reported before any row is read.
-        try ImportedNames(options, row.names, path).check()
-        let watched = try CSVColumnKinds(store, options, path, file, form).infer(row, places, merger)
+        try ImportedNames(options: options, columns: row.names, path: path).check()
+        let kinds = CSVColumnKinds(store: store, options: options, path: path, form: form)
+        let watched = try kinds.infer(row, places, merger)
         remarkHeader(form, header, names, places, row, merger)
         merger.beginRejects(names, hasHeader: form.hasHeader, delimiter: form.delimiter, preamble: form.preamble)
         try readRows(form, names, places, row, merger, watched)
@@ -86,10 +87,7 @@ struct CSVItemReader {
 
     /// Rejects a row that is malformed, or too long, and goes on at the next line.
     private func refuse(_ error: CSVError, _ rows: CSVReader, _ row: ImportedRow, _ merger: ItemMerger) throws {
-        switch error.code {
-        case .textAfterQuote, .unterminatedQuote, .cellTooLong, .rowTooLong: break
-        default: throw error
-        }
+        guard error.isOfRow else { throw error }
         (row.number, row.line) = (rows.row, rows.startLine)
         let original = row.original
         defer { row.original = original }
@@ -235,6 +233,11 @@ struct CSVForm {
         given.hasHeader = options.header == .firstRow
         given.usual = options.cellDelimiter
         let head = try file.head(CSVDialect.headSize + 1)
+        if ItemFileFormat.isJSON(head) {
+            throw CSVError(
+                .notText, row: 0, line: 0,
+                "it is JSON by its first bytes: give \(OptionWords.option("format", "json"))")
+        }
         dialect = CSVDialect(
             of: Array(head.prefix(CSVDialect.headSize)), isWhole: head.count <= CSVDialect.headSize, given)
         text = options.skippedLines ?? 0 > 0 ? head : []
@@ -289,10 +292,8 @@ struct CSVForm {
         var cells = CSVRow()
         while true {
             do throws(CSVError) { guard try reader.next(into: &cells) else { return } } catch {
-                switch error.code {
-                case .textAfterQuote, .unterminatedQuote, .cellTooLong, .rowTooLong: _ = try reader.recover()
-                default: throw error
-                }
+                guard error.isOfRow else { throw error }
+                _ = try reader.recover()
                 continue
             }
             guard try body(cells) else { return }
@@ -304,6 +305,13 @@ struct CSVForm {
         guard count % ItemFileOptions.reportInterval == 0 else { return }
         let inferred = isFirstPass || !options.infersKinds ? 0 : file.size
         try options.progress?((inferred + file.position) / (options.infersKinds ? 2 : 1), file.size)
+    }
+}
+
+extension CSVError {
+    /// Whether it is that of one row, behind which reading goes on.
+    fileprivate var isOfRow: Bool {
+        [.textAfterQuote, .unterminatedQuote, .cellTooLong, .rowTooLong].contains(code)
     }
 }
 

@@ -4,17 +4,17 @@ import PropertyList
 
 /// Maps the values of key fields to a store's rows, and records which rows a file had.
 ///
-/// A hash table of rows and partial hashes, with at most 16 bytes per item. Values match by their texts.
+/// Values match by their texts, of which the hashes are kept.
 struct ImportKeys {
     private let columns: ColumnStore
     private let fields: [ItemField]
     private let seed = UInt64.random(in: .min ... .max)
-    /// A row plus one, and a part of its hash; 0 for a free slot.
-    private var slots: [UInt64] = []
-    private var used = 0
+    /// The first row by the hash of its key, and the rows of other keys with the same hash.
+    private var rows: [UInt64: UInt32] = [:]
+    private var colliding: [UInt64: [UInt32]] = [:]
     /// Rows that share their key with another row.
     private var ambiguous: Set<UInt32> = []
-    private var seen: [UInt64] = []
+    private var seen: Set<UInt32> = []
     /// The likely next row: a file's rows often have the order of an earlier import.
     private var guess: UInt32 = 0
     private var scratch: [UInt8] = []
@@ -24,8 +24,10 @@ struct ImportKeys {
     init(_ store: ItemStore, _ fields: [ItemField]) throws {
         columns = store.columns
         self.fields = fields
+        // Whether a key is an item's depends on all of them.
+        columns.recordWholeRead()
         columns.prepareColumns(fields)
-        reserveCapacity(for: columns.count)
+        rows.reserveCapacity(columns.count)
         var pace = InterruptionPace()
         for row in columns.slots where row != ItemOrder.hole {
             if pace.isDue() { throw WorkStopped() }
@@ -53,14 +55,14 @@ struct ImportKeys {
         }
         guess = row &+ 1
         if !ambiguous.isEmpty, ambiguous.contains(row) { return .severalItems }
-        return record(row) ? .row(row) : .seenBefore
+        return seen.insert(row).inserted ? .row(row) : .seenBefore
     }
 
     /// Adds a new row under the key that was looked up.
     mutating func add(_ row: UInt32, _ key: [UInt8]) {
         insert(row, hash(key))
         guess = row &+ 1
-        _ = record(row)
+        seen.insert(row)
     }
 
     /// Appends a part of a key, followed by its length to keep parts apart.
@@ -108,59 +110,21 @@ struct ImportKeys {
     private func hash(_ key: [UInt8]) -> UInt64 { Checksum.hash(key, seed: seed) }
 
     private mutating func lookUp(_ key: [UInt8], _ hash: UInt64) -> UInt32? {
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[slot] != 0 {
-            let row = UInt32(truncatingIfNeeded: slots[slot]) &- 1
-            if slots[slot] >> 32 == hash >> 32, columns.isLive(row),
-                Self.makeKey(row, columns, fields, &other), other == key
-            {
-                return row
-            }
-            slot = (slot + 1) & (slots.count - 1)
+        guard let first = rows[hash] else { return nil }
+        return ([first] + (colliding[hash] ?? [])).first { row in
+            columns.isLive(row) && Self.makeKey(row, columns, fields, &other) && other == key
         }
-        return nil
     }
 
     private mutating func insert(_ row: UInt32, _ hash: UInt64) {
-        if used * 2 >= slots.count { reserveCapacity(for: used + 1) }
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[slot] != 0 {
-            let present = UInt32(truncatingIfNeeded: slots[slot]) &- 1
-            if slots[slot] >> 32 == hash >> 32, Self.makeKey(present, columns, fields, &other),
-                Self.makeKey(row, columns, fields, &scratch), other == scratch
-            {
-                ambiguous.insert(present)
-                return
-            }
-            slot = (slot + 1) & (slots.count - 1)
+        guard let first = rows[hash] else {
+            rows[hash] = row
+            return
         }
-        slots[slot] = hash & ~0xFFFF_FFFF | UInt64(row &+ 1)
-        used += 1
-    }
-
-    private mutating func reserveCapacity(for count: Int) {
-        var capacity = 64
-        while capacity < count * 2 { capacity *= 2 }
-        if capacity <= slots.count { capacity = slots.count * 2 }
-        let old = slots
-        slots = [UInt64](repeating: 0, count: capacity)
-        for entry in old where entry != 0 {
-            // A slot holds half of the hash: recompute the rest.
-            let row = UInt32(truncatingIfNeeded: entry) &- 1
-            guard Self.makeKey(row, columns, fields, &other) else { continue }
-            var slot = Int(truncatingIfNeeded: hash(other)) & (capacity - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
-            slots[slot] = entry
+        let same = ([first] + (colliding[hash] ?? [])).first { present in
+            Self.makeKey(present, columns, fields, &other) && Self.makeKey(row, columns, fields, &scratch)
+                && other == scratch
         }
-    }
-
-    /// Marks a row as seen; false if it was already.
-    private mutating func record(_ row: UInt32) -> Bool {
-        let word = Int(row >> 6)
-        while seen.count <= word { seen.append(contentsOf: repeatElement(0, count: max(64, seen.count))) }
-        let bit = UInt64(1) << UInt64(row & 63)
-        if seen[word] & bit != 0 { return false }
-        seen[word] |= bit
-        return true
+        if let same { ambiguous.insert(same) } else { colliding[hash, default: []].append(row) }
     }
 }

@@ -148,9 +148,8 @@ struct TypedSample {
             }
             sortNames()
         case .xlsx, .ods:
-            guard let sample = try SheetItemReader(options, "", file).sample(ItemImportPreview.rowLimit) else {
-                return nil
-            }
+            let sheets = SheetItemReader(options: options, path: "", file: file)
+            guard let sample = try sheets.sample(ItemImportPreview.rowLimit) else { return nil }
             self = sample
         case .csv, .tsv, .propertyList, .keyedArchive, .sqlite: return nil
         }
@@ -163,7 +162,7 @@ struct TypedSample {
         var repeated = RepeatedKeys()
         let text = try TextDecoding(file, options.encoding).contents(file.size)
         let values = try PropertyListValue.values(json: text, repeated: &repeated)
-        return try RecordShape(options, "", schema).records(of: values)
+        return try RecordShape(options: options, path: "", schema: schema).records(of: values)
     }
 
     private static func lines(_ file: ImportFile, _ options: ItemFileOptions) throws -> [PropertyListValue] {
@@ -205,15 +204,7 @@ struct TypedSample {
             let text = ImportKeys.text(value) ?? (try? value.json()).map { String(decoding: $0, as: UTF8.self) }
             cells[place].append((text ?? "").shortened(to: 200))
         }
-        let kind: ItemFieldKind? =
-            switch value {
-            case .string, .utf16: .string
-            case .integer, .wideInteger: .integer
-            case .real, .single: .real
-            case .boolean: .boolean
-            case .date: .date
-            default: nil
-            }
+        let kind = FieldDeclaration.Kind(of: value)?.ofTexts
         if !kinds[place].contains(kind) { kinds[place].append(kind) }
     }
 

@@ -227,16 +227,12 @@ extension ItemStore {
     /// - Throws: errors of that function; `readOnly`.
     package func importToAllItems(_ options: ItemFileOptions) throws -> ItemImportReport {
         if isReadOnly { throw readOnlyError }
-        func run() throws -> ItemImportReport {
+        return try importing(isDryRun: options.isDryRun) {
             var report = ItemImportReport()
             columns.recordWholeRead()
             let rows = columns.slots.filter { $0 != ItemOrder.hole }
             try performBulkChange { try options.afterRows?(rows, &report) }
             return report
         }
-        guard options.isDryRun else { return try transaction(.import) { try run() } }
-        beginTransaction()
-        defer { rollBackSavepoint() }
-        return try run()
     }
 }

@@ -11,17 +11,17 @@ final class ImportedColumn {
     /// The kinds of the field's values before the import; nil for a field of every item.
     let priorKinds: FieldKinds?
     /// How its texts become values; nil for a source with typed values.
-    fileprivate(set) var reading: ColumnReading? { didSet { isText = reading?.kind ?? .string == .string } }
+    fileprivate(set) var reading: ColumnReading?
     /// Whether its texts stay texts.
-    private(set) var isText: Bool
-    /// Whether the file declares that its dates have no times.
-    var isOfDays = false
+    var isText: Bool { reading?.kind ?? .string == .string }
+    /// Whether the dates in the file have no times, as it declares, or as all of its cells are; nil where it says neither.
+    var isOfDays: Bool?
 
     fileprivate init(
         _ name: String, _ fieldName: String, _ field: ItemField, _ reading: ColumnReading?, _ priorKinds: FieldKinds?
     ) {
-        (self.name, self.fieldName, self.field, self.priorKinds) = (name, fieldName, field, priorKinds)
-        (self.reading, isText) = (reading, reading?.kind ?? .string == .string)
+        (self.name, self.fieldName, self.field) = (name, fieldName, field)
+        (self.reading, self.priorKinds) = (reading, priorKinds)
     }
 
     /// The kind that its texts are converted to.
@@ -100,10 +100,7 @@ final class ImportedRow {
 
     private func nameError(_ fieldName: String, _ column: String?, _ problem: FieldNameProblem) -> StoreError {
         guard let column else { return StoreError(.unreadableFile, "field '\(fieldName)': \(problem.reason)") }
-        let map = OptionWords.choose(
-            "map = { [\(column.quoted())] = \(problem.otherName.quoted()) }",
-            "--map \(OptionWords.argument("\(column)=\(problem.otherName)"))",
-            json: "\"map\": {\(column.quoted()): \(problem.otherName.quoted())}")
+        let map = OptionWords.map(column, to: problem.otherName)
         return StoreError(.unreadableFile, "column '\(column)': \(problem.reason): give \(map)")
     }
 
@@ -130,14 +127,15 @@ final class ImportedRow {
 
     /// The kind that is the field's own, or given by the caller: many formats have no dates.
     private func givenReading(_ field: ItemField, _ name: String) -> ColumnReading? {
-        if store.schema.kind(field)?.kind == .date { return ColumnReading(.date, date: options.dateStyle) }
+        if store.schema.kind(field)?.kind == .date { return reading(.date, name) }
         guard store.columns.isCustom(field) else { return nil }
-        if let given = options.kinds?.kind(of: name) {
-            return ColumnReading(given.kind, date: given.dateStyle ?? options.dateStyle, decimal: options.decimal)
-        }
-        return store.columns.declaration(of: field)?.kind.ofTexts.map {
-            ColumnReading($0, date: options.dateStyle, decimal: options.decimal)
-        }
+        let kind = options.kinds?.kind(of: name)?.kind ?? store.columns.declaration(of: field)?.kind.ofTexts
+        return kind.map { reading($0, name) }
+    }
+
+    private func reading(_ kind: ItemFieldKind, _ name: String) -> ColumnReading {
+        ColumnReading(
+            kind, pattern: options.kinds?.kind(of: name)?.dateStyle, date: options.dateStyle, decimal: options.decimal)
     }
 
     // MARK: Changes by a function
@@ -190,30 +188,20 @@ final class ImportedRow {
     }
 }
 
-extension FieldDeclaration.Kind {
-    /// What the texts of a file become in a declared field; nil if they stay, or are inferred.
-    var ofTexts: ItemFieldKind? {
-        switch self {
-        case .string: .string
-        case .integer: .integer
-        case .real: .real
-        case .number: .number
-        case .boolean: .boolean
-        case .date: .date
-        case .data, .array, .dictionary, .any: nil
-        }
+extension OptionWords {
+    /// The option that gives a column's field another name.
+    static func map(_ column: String, to name: String) -> String {
+        choose(
+            "map = { [\(column.quoted())] = \(name.quoted()) }", "--map \(argument("\(column)=\(name)"))",
+            json: "\"map\": {\(column.quoted()): \(name.quoted())}")
     }
 }
 
 /// Checks that a file has the columns named in the options.
 struct ImportedNames {
-    private let options: ItemFileOptions
-    private let columns: Set<ExactText>
-    private let path: String
-
-    init(_ options: ItemFileOptions, _ columns: Set<ExactText>, _ path: String) {
-        (self.options, self.columns, self.path) = (options, columns, path)
-    }
+    let options: ItemFileOptions
+    let columns: Set<ExactText>
+    let path: String
 
     /// - Throws: `StoreError` for a column that the options rename, use as a key or give a kind, and that the file does
     ///   not have.

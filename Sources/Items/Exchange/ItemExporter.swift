@@ -164,13 +164,11 @@ struct ItemExporter {
     /// The value that is written: numbers that the format does not have are null if that is chosen.
     func written(_ value: PropertyListValue) -> PropertyListValue? {
         guard options.writesNullForNaN else { return value }
+        if value.floating?.isFinite == false {
+            losses.numbers += 1
+            return nil
+        }
         switch value {
-        case .real(let number) where !number.isFinite:
-            losses.numbers += 1
-            return nil
-        case .single(let number) where !number.isFinite:
-            losses.numbers += 1
-            return nil
         case .array(let elements): return .array(elements.map { written($0) ?? .null })
         case .set(let elements): return .set(elements.map { written($0) ?? .null })
         case .dictionary(let entries): return .dictionary(entries.mapValues { written($0) ?? .null })
@@ -211,7 +209,6 @@ struct ItemExporter {
 
     private func records(_ columns: [Column]) throws -> PropertyListValue {
         var records: [PropertyListValue] = []
-        records.reserveCapacity(rows.count)
         for row in rows {
             try options.report(records.count, rows.count)
             var record: PropertyListFields = [:]
@@ -291,14 +288,21 @@ final class ExportLosses {
 }
 
 extension PropertyListValue {
+    /// The number of a real of either size; nil for another value.
+    var floating: Double? {
+        switch self {
+        case .real(let number): number
+        case .single(let number): Double(number)
+        default: nil
+        }
+    }
+
     /// Whether it is, or holds, a number that only some formats have.
     fileprivate var hasUnwrittenNumber: Bool {
         switch self {
-        case .real(let number): !number.isFinite
-        case .single(let number): !number.isFinite
         case .array(let elements), .set(let elements): elements.contains { $0.hasUnwrittenNumber }
         case .dictionary(let entries): entries.values.contains { $0.hasUnwrittenNumber }
-        default: false
+        default: floating?.isFinite == false
         }
     }
 
@@ -355,7 +359,7 @@ extension ItemQuery {
     package func exportItems(_ options: ItemFileOptions, into database: SQLiteDatabase) throws -> Int {
         let exporter = try ItemExporter(self, options) { _ in }
         try exporter.checkNames()
-        try SQLiteItemWriter(exporter, database).write()
+        try SQLiteItemWriter(exporter: exporter, database: database).write()
         exporter.report()
         return exporter.rows.count
     }

@@ -47,6 +47,8 @@ package struct ItemFileOptions {
     package var sheet: String?
     /// Where the records are in JSON, or in a property list: keys, with points between them.
     package var recordPath: String?
+    /// Whether a record's null is counted as left out, like one in its dictionaries: for SQL it is a value.
+    var countsAbsentFields = true
     /// Whether all changes are rolled back at the end: only the report is wanted.
     package var isDryRun = false
     /// Transforms each row before its texts are converted.
@@ -95,6 +97,22 @@ package struct ItemFileOptions {
         return other
     }
 
+    /// An option that says how files of other formats are read, and those formats; nil if none is given.
+    package var foreignOption: (name: String, formats: String)? {
+        let (texts, sheets) = ([ItemFileFormat.csv, .tsv], [ItemFileFormat.xlsx, .ods])
+        let options: [(name: String, isGiven: Bool, formats: [ItemFileFormat])] = [
+            ("delimiter", delimiter != nil, texts), ("comment", comment != nil, texts),
+            ("encoding", encoding != nil, texts + [.json, .jsonLines]), ("skip", skippedLines != nil, texts + sheets),
+            ("header", header != .firstRow, texts + sheets), ("null", !nulls.isEmpty, texts + sheets),
+            ("sheet", sheet != nil, sheets), ("path", recordPath != nil, [.json, .propertyList]),
+            ("table", table != nil, [.sqlite]),
+        ]
+        guard let option = options.first(where: { $0.isGiven && !$0.formats.contains(format) }) else { return nil }
+        let names = option.formats.map(\.rawValue)
+        let formats = names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")" : names[0]
+        return (option.name, formats)
+    }
+
     var cellDelimiter: UInt8 {
         spreadsheet?.delimiter ?? delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : UInt8(ascii: ","))
     }
@@ -141,7 +159,7 @@ package enum ItemFileFormat: String, Sendable, CaseIterable {
     /// Whether it has cells in columns, which are texts.
     var isTable: Bool { self == .csv || self == .tsv }
 
-    /// Whether a date without a time is a day: other formats have moments alone.
+    /// Whether days and moments have forms of their own.
     var hasDays: Bool { isTable || self == .xlsx || self == .ods }
 
     /// Whether files of the format are written, too.
@@ -177,18 +195,28 @@ extension ItemFileFormat {
         return !name.dropFirst().contains(UInt8(ascii: "."))
     }
 
+    /// Whether a text begins as objects of JSON do, or an array of them, and no comma-separated values.
+    static func isJSON(_ head: [UInt8]) -> Bool {
+        let text = head.drop { blanks.contains($0) }
+        guard let first = text.first, "[{".utf8.contains(first) else { return false }
+        let next = text.dropFirst().drop { blanks.contains($0) }.first
+        return next == UInt8(ascii: first == UInt8(ascii: "[") ? "{" : "\"")
+    }
+
+    /// White space, and the mark of UTF-8.
+    private static let blanks: [UInt8] = [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D]
+
     /// The format of a file without an extension, by its first bytes.
     init(head: [UInt8]) {
-        let text = head.drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        self =
-            if head.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-                .xlsx
-            } else if head.starts(with: "bplist".utf8)
-                || text.starts(with: "<?xml".utf8) || text.starts(with: "<plist".utf8)
-            { .propertyList } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") { .json } else
-            {
-                .csv
-            }
+        let text = head.drop { Self.blanks.contains($0) }
+        let isXML = text.starts(with: "<?xml".utf8) || text.starts(with: "<plist".utf8)
+        if head.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+            self = .xlsx
+        } else if isXML || head.starts(with: "bplist".utf8) {
+            self = .propertyList
+        } else {
+            self = text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") ? .json : .csv
+        }
     }
 }
 
@@ -245,7 +273,6 @@ package struct ItemColumnKind: Sendable, Hashable {
 
     /// A kind in the usual forms.
     package static let string = ItemColumnKind(.string)
-    package static let integer = ItemColumnKind(.integer)
     package static let real = ItemColumnKind(.real)
     package static let boolean = ItemColumnKind(.boolean)
     package static let date = ItemColumnKind(.date)

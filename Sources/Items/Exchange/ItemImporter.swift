@@ -11,25 +11,28 @@ struct ItemImporter {
     let path: String
 
     func run(_ file: ImportFile) throws -> ItemImportReport {
-        guard options.isDryRun else { return try store.transaction(.import) { try rows(of: file) } }
-        store.beginTransaction()
-        defer { store.rollBackSavepoint() }
-        return try rows(of: file)
+        // Rows alone become the same items whatever other hosts commit meanwhile, however long it takes.
+        let readsItems = !options.key.isEmpty || options.transform != nil || options.afterRows != nil
+        return try store.importing(isDryRun: options.isDryRun, readsItems ? .serializable : .snapshot) {
+            file.rewind()
+            return try rows(of: file)
+        }
     }
 
     private func rows(of file: ImportFile) throws -> ItemImportReport {
         try store.performBulkChange {
             let merger = try ItemMerger(store, options, path)
             let row = ImportedRow(store, options)
+            let records = RecordReader(options: options, path: path)
             do {
                 switch options.format {
                 case .csv, .tsv: try CSVItemReader(store, options, path, file).read(row, merger)
-                case .jsonLines: try JSONLineReader(options, path, file).read(row, merger)
-                case .json: try RecordReader(options, path).readJSON(file, row, merger)
-                case .propertyList: try RecordReader(options, path).readPropertyList(file, row, merger)
-                case .keyedArchive: try RecordReader(options, path).readArchive(file, row, merger)
-                case .sqlite: try SQLiteItemReader(options, path).read(row, merger)
-                case .xlsx, .ods: try SheetItemReader(options, path, file).read(row, merger)
+                case .jsonLines: try JSONLineReader(options: options, path: path, file: file).read(row, merger)
+                case .json: try records.readJSON(file, row, merger)
+                case .propertyList: try records.readPropertyList(file, row, merger)
+                case .keyedArchive: try records.readArchive(file, row, merger)
+                case .sqlite: try SQLiteItemReader(options: options, path: path).read(row, merger)
+                case .xlsx, .ods: try SheetItemReader(options: options, path: path, file: file).read(row, merger)
                 }
             } catch let error as SQLiteError {
                 if error.code == .interrupted { throw WorkStopped() }
@@ -46,7 +49,7 @@ struct ItemImporter {
             } catch let error as StoreError where error.code == .unreadableFile && error.path == nil {
                 throw StoreError(.unreadableFile, "\(path): \(error.message)", path: path)
             }
-            if merger.report.total > 0 { try ImportedNames(options, row.names, path).check() }
+            if merger.report.total > 0 { try ImportedNames(options: options, columns: row.names, path: path).check() }
             remarkTitle(row, merger)
             var report = try merger.finish(row)
             try declareDays(of: row)
@@ -63,9 +66,8 @@ extension ItemImporter {
         if store.replica.remote != nil { return }
         var declarations = store.declarations
         for column in row.columns where column.priorKinds?.isEmpty ?? false {
-            guard options.format.hasDays || column.isOfDays,
-                declarations[column.fieldName] == nil, try FieldKinds(store.columns, column.field).kind == .date,
-                store.columns.haveNoTimes(column.field)
+            guard column.isOfDays ?? column.reading?.isOfDays ?? false, declarations[column.fieldName] == nil,
+                try FieldKinds(store.columns, column.field).kind == .date, store.columns.haveNoTimes(column.field)
             else { continue }
             declarations.declare(FieldDeclaration(daysOf: column.fieldName))
         }
@@ -84,10 +86,8 @@ extension ItemImporter {
         let fields = texts.isEmpty ? row.columns.filter { store.columns.isCustom($0.field) } : texts
         let columns = (likely.isEmpty ? fields : likely).map(\.name)
         guard let first = columns.first else { return }
-        let advice = OptionWords.choose(
-            "map = { [\(first.quoted())] = \(name.quoted()) }", "--map \(OptionWords.argument("\(first)=\(name)"))",
-            json: "\"map\": {\(first.quoted()): \(name.quoted())}")
         let further = columns.count > 1 ? " (or \(CSVHeader.list(Array(columns.dropFirst().prefix(5)))))" : ""
+        let advice = OptionWords.map(first, to: name)
         merger.remark(.noName, 1, "no column is the \(name) of the items: give \(advice)\(further)")
     }
 }
@@ -107,6 +107,17 @@ package enum ColumnNames {
 }
 
 extension ItemStore {
+    /// Runs an import as a transaction of its own, again if other hosts' commits require it; a dry run's changes are rolled
+    /// back.
+    func importing<Result>(
+        isDryRun: Bool, _ isolation: Isolation = .serializable, _ body: () throws -> Result
+    ) throws -> Result {
+        guard isDryRun else { return try transaction(.import, isolation: isolation, body) }
+        beginTransaction()
+        defer { rollBackSavepoint() }
+        return try body()
+    }
+
     /// Imports items from a file's bytes in one transaction, all or none. Observers are notified once.
     ///
     /// - Parameters:
@@ -150,6 +161,8 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case nulls
         /// Keys that one object has more than once: the last counts.
         case duplicateKeys
+        /// What a property list has otherwise than it is read: equal keys, dates that no calendar has.
+        case damage
         /// Values that are not of the kind that their column is declared as: carried as they are.
         case otherKinds
         /// Fields of every item that items of an archive lack: they get a new item's value.

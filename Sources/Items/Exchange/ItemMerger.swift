@@ -44,7 +44,11 @@ final class ItemMerger {
     func finish(_ row: ImportedRow) throws -> ItemImportReport {
         try remarkKinds(row, isTable: options.format.isTable)
         try remarkRepeated(row)
-        report.rejects = try rejected.bytes()
+        do { report.rejects = try rejected.bytes() } catch {
+            if error is CSVError { throw error }
+            throw StoreError(
+                .unwritableValue(field: ""), "\(path): its rejected rows cannot be written: \(error)", cause: error)
+        }
         remark(
             .withoutKey, keyless,
             "\(keyless.counted("row")) without \(keyText): \(keyless == 1 ? "a new item" : "new items"), again with each import"
@@ -63,6 +67,11 @@ final class ItemMerger {
     /// Takes over the form of a table, for its rejected rows.
     func beginRejects(_ names: [String], hasHeader: Bool, delimiter: UInt8, preamble: [UInt8]) {
         rejected.begin(names, hasHeader: hasHeader, delimiter: delimiter, preamble: preamble)
+    }
+
+    /// Counts a null of a JSON record itself.
+    func recordOwnNull(_ name: String) {
+        if options.countsAbsentFields { recordNull(at: name) }
     }
 
     /// Counts a null that a JSON record has in a dictionary.
@@ -138,11 +147,7 @@ final class ItemMerger {
         case .value(.real), .value(.single): break
         default: return ""
         }
-        let column = row.columns[place].name
-        let map = OptionWords.choose(
-            "map = { [\(column.quoted())] = \"price\" }", "--map \(OptionWords.argument("\(column)=price"))",
-            json: "\"map\": {\(column.quoted()): \"price\"}")
-        return "; a field of its own takes it: \(map)"
+        return "; a field of its own takes it: \(OptionWords.map(row.columns[place].name, to: "price"))"
     }
 
     // MARK: Merging
@@ -272,17 +277,13 @@ final class ItemMerger {
     private func fieldValue(
         _ value: PropertyListValue, _ column: ImportedColumn
     ) throws(StoreError) -> PropertyListValue {
+        func real(_ number: some BinaryInteger) throws(StoreError) -> PropertyListValue {
+            if let real = Double(exactly: number) { return .real(real) }
+            throw ColumnReading.inexact(String(number), column.fieldName)
+        }
         switch value {
-        case .integer(let number) where column.kind == .real:
-            guard let real = Double(exactly: number) else {
-                throw ColumnReading.inexact(String(number), column.fieldName)
-            }
-            return .real(real)
-        case .wideInteger(let number) where column.kind == .real:
-            guard let real = Double(exactly: number) else {
-                throw ColumnReading.inexact(String(number), column.fieldName)
-            }
-            return .real(real)
+        case .integer(let number) where column.kind == .real: return try real(number)
+        case .wideInteger(let number) where column.kind == .real: return try real(number)
         case .integer, .wideInteger, .real, .single:
             let isText = column.reading.map { $0.isGiven && $0.kind == .string } ?? false
             guard isText || store.schema.kind(column.field)?.kind == .text else { return value }

@@ -1,3 +1,7 @@
+import ColumnEngine
+import Files
+import PropertyList
+
 /// Copies all items of a store into another with their attachments: from a container to a shared collection, and back.
 package enum ItemTransfer {
     /// The number of items per commit.
@@ -13,8 +17,26 @@ package enum ItemTransfer {
         package var pictures = 0
         /// The reasons why pictures were not copied, by key.
         package var failures: [String: String] = [:]
+        /// What items of the source's archive have besides the copied values.
+        package var unheld: [UnheldObjects] = []
+        /// The items that were there already, with other values or pictures, by name or key: they are left so.
+        package var different: [String] = []
         /// Why what is declared of fields was not copied; nil if it was, or there is nothing.
         package var undeclared: String?
+
+        /// What was not copied, in lines; empty if all was.
+        package var remarks: [String] {
+            var lines = unheld.map { "not copied: \($0)" }
+            if !different.isEmpty {
+                let names = different.prefix(3).joined(separator: ", ") + (different.count > 3 ? ", …" : "")
+                let verb = different.count == 1 ? "has" : "have"
+                lines.append("\(different.count.counted("item")) \(verb) other values there: \(names)")
+            }
+            for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
+                lines.append("the picture of the item \(key) was not copied: \(message)")
+            }
+            return lines.map(VisibleText.line)
+        }
 
         /// Creates a summary.
         package init(items: Int = 0, pictures: Int = 0) { (self.items, self.pictures) = (items, pictures) }
@@ -37,7 +59,8 @@ package enum ItemTransfer {
     ///   - source: the store to read.
     ///   - target: receives the items, at most a thousand per commit.
     ///   - progress: called after each commit with the position of the next item to copy.
-    /// - Returns: the counts of this call. An unreadable picture is not an error: its item has none.
+    /// - Returns: the counts of this call. An unreadable picture is not an error: its item has none. Nothing of an item that is
+    ///   there already is overwritten.
     /// - Throws: `StoreError` with `conflict` if the target has other items; errors of its commits; `disconnected`.
     @discardableResult
     package static func copy(
@@ -45,18 +68,20 @@ package enum ItemTransfer {
     ) throws(StoreError) -> Summary {
         let start = target.count
         guard start <= source.count else { throw occupied(target) }
+        var summary = Summary(items: source.count - start)
         for position in 0..<start {
             guard let mine = target[position], let theirs = source[position] else { break }
             if try mine.itemKey != theirs.itemKey { throw occupied(target) }
+            if try mine.allFields.values != theirs.allFields.values { summary.different.append(try theirs.label) }
         }
+        summary.unheld = try source.document.unheldObjects(of: source.columns.slots.filter { $0 != ItemOrder.hole })
         let pictured = Set(try source.attachments?.keys() ?? [])
-        var summary = Summary(items: source.count - start)
         var bytes = 0
         for position in (pictured.isEmpty ? start : 0)..<source.count {
             guard let item = source[position] else { break }
             if position >= start { try target.createItem(try item.allFields) }
             if !pictured.isEmpty, pictured.contains(try item.itemKey) {
-                bytes += try copyPictures(try item.itemKey, source.attachments, target.attachments, &summary)
+                bytes += try copyPictures(item, source.attachments, target.attachments, &summary)
             }
             let isLast = position + 1 == source.count
             guard (position + 1) % batch == 0 || isLast || bytes >= batchBytes else { continue }
@@ -66,7 +91,9 @@ package enum ItemTransfer {
         }
         // After the items, which are carried as they are.
         if !source.declarations.isEmpty, target.declarations != source.declarations {
-            if let denial = target.replica.remote?.declaringDenial {
+            if !target.declarations.isEmpty {
+                summary.undeclared = "other fields, or others of their rules, are declared there"
+            } else if let denial = target.replica.remote?.declaringDenial {
                 summary.undeclared = denial
             } else {
                 target.columns.declare(source.declarations)
@@ -80,12 +107,25 @@ package enum ItemTransfer {
     ///
     /// - Returns: the number of copied bytes.
     private static func copyPictures(
-        _ key: String, _ source: ItemAttachments?, _ target: ItemAttachments?, _ summary: inout Summary
+        _ item: Item, _ source: ItemAttachments?, _ target: ItemAttachments?, _ summary: inout Summary
     ) throws(StoreError) -> Int {
         guard let source, let target else { return 0 }
+        let key = try item.itemKey
         let files = source.files(forKey: key)
-        let known = target.files(forKey: key).count
-        guard known < files.count else { return 0 }
+        let present = target.files(forKey: key)
+        let known = present.count
+        guard known < files.count else {
+            do throws(StoreError) {
+                let mine = try present.map { (file) throws(StoreError) in try digest(of: file, target) }
+                let theirs = try files.map { (file) throws(StoreError) in try digest(of: file, source) }
+                let label = try item.label
+                if mine != theirs, !summary.different.contains(label) { summary.different.append(label) }
+            } catch {
+                if error.code == .disconnected { throw error }
+                summary.failures[key] = error.message
+            }
+            return 0
+        }
         var pictures: [[UInt8]] = []
         for file in files {
             do throws(StoreError) {
@@ -105,6 +145,14 @@ package enum ItemTransfer {
         try target.setAllBytes(pictures, forKey: key)
         summary.pictures += pictures.count - known
         return pictures.reduce(0) { $0 + $1.count }
+    }
+
+    /// The SHA-256 of a picture, by which a shared collection has it named.
+    private static func digest(
+        of file: AttachmentFile, _ attachments: ItemAttachments
+    ) throws(StoreError) -> String? {
+        if file.isImmutable { return file.name }
+        return try attachments.bytes(of: file).map { SHA256.digest($0).hexadecimal }
     }
 
     private static func occupied(_ target: ItemStore) -> StoreError {

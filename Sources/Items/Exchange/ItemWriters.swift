@@ -15,20 +15,17 @@ struct ItemCSVWriter {
     mutating func write() throws {
         var writer = try CSVWriter(delimiter: exporter.options.cellDelimiter)
         let columns = try exporter.columns()
-        if let dialect = exporter.options.spreadsheet {
-            try exporter.put(SpreadsheetDialect.mark)
-            for column in columns {
-                var name = column.name
-                writer.append(name.withUTF8 { dialect.cell($0) } ?? name)
-            }
-        } else {
-            for column in columns { writer.append(column.name) }
+        let dialect = exporter.options.spreadsheet
+        if dialect != nil { try exporter.put(SpreadsheetDialect.mark) }
+        for column in columns {
+            var name = column.name
+            writer.append(name.withUTF8 { dialect?.cell($0) } ?? name)
         }
         writer.endRow()
         for (index, row) in exporter.rows.enumerated() {
             try exporter.options.report(index, exporter.rows.count)
             for column in columns {
-                if let dialect = exporter.options.spreadsheet {
+                if let dialect {
                     writer.append(try cell(row, column, dialect))
                 } else {
                     try append(row, column, to: &writer)
@@ -76,13 +73,7 @@ struct ItemCSVWriter {
     private func text(
         _ value: PropertyListValue, _ row: UInt32, _ column: ItemExporter.Column
     ) throws(StoreError) -> String {
-        let number: Double? =
-            switch value {
-            case .real(let number): number
-            case .single(let number): Double(number)
-            default: nil
-            }
-        if let number, !number.isFinite {
+        if let number = value.floating, !number.isFinite {
             throw exporter.valueError(row, column, "a cell of CSV has no \(number): it would be read as a text")
         }
         if let text = ImportKeys.text(value) { return text }
@@ -114,18 +105,15 @@ struct ItemCSVWriter {
             let (text, isCut) = dialect.cell(date)
             if isCut { exporter.losses.milliseconds += 1 }
             return text
-        case .real(let number)? where number.isFinite:
-            let (text, isRounded) = dialect.cell(number)
-            if isRounded { exporter.losses.digits += 1 }
-            return text
-        case .single(let number)? where number.isFinite:
-            let (text, isRounded) = dialect.cell(Double(number))
-            if isRounded { exporter.losses.digits += 1 }
-            return text
         case .integer(let number)?: return dialect.cell(integer: String(number))
         case .wideInteger(let number)?: return dialect.cell(integer: String(number))
         case .boolean(let flag)?: return flag ? "true" : "false"
         case let value?:
+            if let number = value.floating, number.isFinite {
+                let (text, isRounded) = dialect.cell(number)
+                if isRounded { exporter.losses.digits += 1 }
+                return text
+            }
             var text = try text(value, row, column)
             if text.utf16.count > SpreadsheetDialect.cellLimit { exporter.losses.longTexts += 1 }
             guard let cell = text.withUTF8({ dialect.cell($0) }) else {
@@ -152,13 +140,13 @@ struct ItemJSONWriter {
     }
 
     mutating func writeLines() throws {
-        try writeObjects(at: 0, try exporter.columns()) { text, _ in text.append(byte: UInt8(ascii: "\n")) }
+        try writeObjects(try exporter.columns(), end: "\n")
         try flush()
     }
 
     /// Writes a single item.
     mutating func writeObject() throws {
-        try writeObjects(at: 0, try exporter.columns().sorted { $0.name < $1.name }) { _, _ in }
+        try writeObjects(try exporter.columns().sorted { $0.name < $1.name })
         try flush()
     }
 
@@ -167,10 +155,7 @@ struct ItemJSONWriter {
         var columns = try exporter.columns()
         if exporter.options.columns == nil { columns.sort { $0.name < $1.name } }
         text.append("[")
-        if !exporter.rows.isEmpty { text.next(1, isFirst: true) }
-        try writeObjects(at: 1, columns) { [count = exporter.rows.count] text, index in
-            if index + 1 < count { text.next(1, isFirst: false) }
-        }
+        try writeObjects(columns, inArray: true)
         text.end("]", 0, isEmpty: exporter.rows.isEmpty)
         try flush()
     }
@@ -178,8 +163,9 @@ struct ItemJSONWriter {
     private mutating func flush() throws { try exporter.put(text.take()) }
 
     private mutating func writeObjects(
-        at level: Int, _ columns: [ItemExporter.Column], _ end: (inout JSONText, Int) -> Void
+        _ columns: [ItemExporter.Column], inArray isArray: Bool = false, end: String = ""
     ) throws {
+        let level = isArray ? 1 : 0
         let store = exporter.store.columns
         let keys = columns.map { column in
             var key = JSONText(isPretty ? .foundation : .compact)
@@ -189,6 +175,7 @@ struct ItemJSONWriter {
         let days = columns.map { store.declaration(of: $0.field)?.format == .day }
         for (index, row) in exporter.rows.enumerated() {
             try exporter.options.report(index, exporter.rows.count)
+            if isArray { text.next(level, isFirst: index == 0) }
             text.append(byte: UInt8(ascii: "{"))
             var isFirst = true
             for place in columns.indices {
@@ -217,7 +204,7 @@ struct ItemJSONWriter {
                 }
             }
             text.end("}", level, isEmpty: isFirst)
-            end(&text, index)
+            text.append(end)
             if text.bytes.count >= ItemExporter.pieceSize { try flush() }
         }
     }
@@ -239,12 +226,8 @@ struct SQLiteItemWriter {
     /// The default name of the table.
     static let table = "items"
 
-    private let exporter: ItemExporter
-    private let database: SQLiteDatabase
-
-    init(_ exporter: ItemExporter, _ database: SQLiteDatabase) {
-        (self.exporter, self.database) = (exporter, database)
-    }
+    let exporter: ItemExporter
+    let database: SQLiteDatabase
 
     func write() throws {
         let columns = try exporter.columns()
@@ -255,6 +238,15 @@ struct SQLiteItemWriter {
             throw StoreError(
                 .unwritableValue(field: column.title),
                 "field \(VisibleText.line(column.title)): a name in SQLite cannot hold a NUL: rename it, or leave it out"
+            )
+        }
+        var names: [[UInt8]: String] = [:]
+        for column in columns {
+            let folded = column.name.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+            guard let other = names.updateValue(column.name, forKey: folded) else { continue }
+            throw StoreError(
+                .unwritableValue(field: column.title),
+                "\(other) and \(column.name) are one name in SQLite, which has no case: give \(OptionWords.map(column.title, to: column.name + "_2"))"
             )
         }
         let table = SQLiteDatabase.quoted(exporter.options.table ?? Self.table)
@@ -305,96 +297,58 @@ struct SQLiteItemWriter {
 
     // MARK: Types
 
-    /// The kinds of a column's values.
-    private struct Kinds: OptionSet {
-        let rawValue: UInt8
-
-        static let text = Kinds(rawValue: 1)
-        static let integer = Kinds(rawValue: 2)
-        static let real = Kinds(rawValue: 4)
-        static let boolean = Kinds(rawValue: 8)
-        static let date = Kinds(rawValue: 16)
-        static let other = Kinds(rawValue: 32)
-
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        init(_ value: PropertyListValue) {
-            switch value {
-            case .string: self = .text
-            case .integer: self = .integer
-            case .real, .single: self = .real
-            case .boolean: self = .boolean
-            case .date: self = .date
-            default: self = .other
-            }
+    /// The type that a column of one kind of values is declared with; empty for a kind that SQLite has no type for. It
+    /// stores dates as texts and booleans as numbers.
+    private static func type(_ kind: FieldDeclaration.Kind?) -> String {
+        switch kind {
+        case .string: "TEXT"
+        case .integer: "INTEGER"
+        case .real: "REAL"
+        case .boolean: "BOOLEAN"
+        case .date: "DATETIME"
+        case .number, .data, .array, .dictionary, .any, nil: ""
         }
+    }
 
-        /// The kind of a field of every item.
-        init(_ kind: FieldKind?) {
-            switch kind {
-            case .text?: self = .text
-            case .integer?: self = .integer
-            case .date?: self = .date
-            case .mixed?, nil: self = []
-            }
-        }
-
-        /// The declared kind of a field; empty for one whose values SQLite has no type for.
-        init(_ kind: FieldDeclaration.Kind) {
-            switch kind {
-            case .string: self = .text
-            case .integer: self = .integer
-            case .real: self = .real
-            case .boolean: self = .boolean
-            case .date: self = .date
-            case .number, .data, .array, .dictionary, .any: self = []
-            }
-        }
-
-        /// The type that a column is declared with. SQLite stores dates as texts and booleans as numbers.
-        var type: String {
-            switch self {
-            case .text: "TEXT"
-            case .integer: "INTEGER"
-            case .real: "REAL"
-            case .boolean: "BOOLEAN"
-            case .date: "DATETIME"
-            default: ""
-            }
+    /// The kind of a value as SQLite keeps it; any for one that becomes another.
+    private static func kind(_ value: PropertyListValue) -> FieldDeclaration.Kind {
+        switch value {
+        case .utf16, .wideInteger: .any
+        default: FieldDeclaration.Kind(of: value) ?? .any
         }
     }
 
     /// The types of the columns: from the values that are written, and not from those of removed or other items; for a
     /// column without values from the field's declaration.
     private func types(of columns: [ItemExporter.Column]) -> [String] {
-        var kinds = [Kinds](repeating: [], count: columns.count)
+        var kinds = [[FieldDeclaration.Kind]](repeating: [], count: columns.count)
         let store = exporter.store.columns
         for row in exporter.rows {
-            for (place, column) in columns.enumerated() where !kinds[place].contains(.other) {
+            // A column of two kinds has no type.
+            for (place, column) in columns.enumerated() where kinds[place].count < 2 {
+                let kind: FieldDeclaration.Kind
                 if column.path.isEmpty, column.field == store.keyField || store.cell(row, column.field).isText {
-                    kinds[place].insert(.text)
+                    kind = .string
                 } else if let value = exporter.value(row, column), !isLeftOut(value) {
-                    kinds[place].insert(Kinds(value))
+                    kind = Self.kind(value)
+                } else {
+                    continue
                 }
+                if !kinds[place].contains(kind) { kinds[place].append(kind) }
             }
         }
         return zip(columns, kinds).map { column, kinds in
             let declaration = column.path.isEmpty ? store.declaration(of: column.field) : nil
-            if kinds == .date, declaration?.format == .day { return "DATE" }
-            guard kinds.isEmpty, column.path.isEmpty else { return kinds.type }
+            if kinds == [.date], declaration?.format == .day { return "DATE" }
+            guard kinds.isEmpty, column.path.isEmpty else { return kinds.count == 1 ? Self.type(kinds[0]) : "" }
             if column.field == store.keyField { return "TEXT" }
-            if let declaration { return declaration.format == .day ? "DATE" : Kinds(declaration.kind).type }
-            return Kinds(store.schema.kind(column.field)?.kind).type
+            if let declaration { return declaration.format == .day ? "DATE" : Self.type(declaration.kind) }
+            return Self.type(store.schema.kind(column.field).map { FieldDeclaration.Kind($0.kind) })
         }
     }
 
     private func isLeftOut(_ value: PropertyListValue) -> Bool {
-        guard exporter.options.writesNullForNaN else { return false }
-        return switch value {
-        case .real(let number): !number.isFinite
-        case .single(let number): !number.isFinite
-        default: false
-        }
+        exporter.options.writesNullForNaN && value.floating?.isFinite == false
     }
 
     // MARK: Values
@@ -414,13 +368,7 @@ struct SQLiteItemWriter {
         if case .date(let date)? = value, column.path.isEmpty, columns.declaration(of: column.field)?.format == .day {
             return try insertion.bind(.text(Array(date.dayText.utf8)), at: place)
         }
-        let isNaN =
-            switch value {
-            case .real(let number)?: number.isNaN
-            case .single(let number)?: number.isNaN
-            default: false
-            }
-        if isNaN {
+        if value?.floating?.isNaN == true {
             throw exporter.valueError(row, column, "SQLite would keep nan as NULL, which is not a value")
         }
         do { try insertion.bind(try self.value(value), at: place) } catch let error as JSONError {

@@ -6,28 +6,47 @@ import PropertyList
 
 /// Reads items from a file with a single value: an array of records, or an archive.
 struct RecordReader {
-    private let options: ItemFileOptions
-    private let path: String
-
-    init(_ options: ItemFileOptions, _ path: String) { (self.options, self.path) = (options, path) }
+    let options: ItemFileOptions
+    let path: String
 
     func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
+        var texts: RecordTexts?
         let values = try decoded {
-            try PropertyListValue.values(
-                json: try text.contents(file.size), repeated: &merger.repeatedKeys, order: &merger.keyOrder)
+            let bytes = try text.contents(file.size)
+            if options.skipsRow != nil {
+                texts = RecordTexts(bytes) { [self] in try records(of: $0, merger, isSilent: true) }
+            }
+            return try PropertyListValue.values(
+                json: bytes, repeated: &merger.repeatedKeys, order: &merger.keyOrder)
         }
-        try read(try RecordShape(options, path, merger.store.schema).records(of: values), row) {
-            try merger.takeJSON($0, row)
+        try read(try records(of: values, merger), row) { record in
+            try merger.takeJSON(record, row) { [place = row.number - 1, texts] in texts?[place] }
         }
     }
 
     func readPropertyList(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let bytes = try file.contents()
-        let values = try decoded { [try PropertyListValue(decoding: bytes)] }
-        try read(try RecordShape(options, path, merger.store.schema).records(of: values), row) {
-            try merger.take($0, row)
+        var findings: [PropertyListFinding] = []
+        let values = try decoded { [try PropertyListValue(decoding: bytes, findings: &findings)] }
+        remark(findings, merger)
+        try read(try records(of: values, merger), row) { try merger.take($0, row) }
+    }
+
+    /// Says what a property list has and its values do not show.
+    private func remark(_ findings: [PropertyListFinding], _ merger: ItemMerger) {
+        for finding in findings {
+            let place = finding.line.map { "line \($0): " } ?? finding.byteOffset.map { "byte \($0): " } ?? ""
+            merger.remark(.damage, 1, place + finding.message)
         }
+    }
+
+    private func records(
+        of values: [PropertyListValue], _ merger: ItemMerger, isSilent: Bool = false
+    ) throws(StoreError) -> [PropertyListValue] {
+        var options = options
+        if isSilent { options.onKinds = nil }
+        return try RecordShape(options: options, path: path, schema: merger.store.schema).records(of: values)
     }
 
     private func decoded(_ decode: () throws -> [PropertyListValue]) throws -> [PropertyListValue] {
@@ -52,11 +71,15 @@ struct RecordReader {
         let other = ColumnStore(merger.store.schema)
         do throws(PropertyListError) {
             let isBinary = bytes.starts(with: "bplist".utf8)
-            let binary = isBinary ? bytes : try PropertyListValue(decoding: bytes).encoded(as: .binary)
+            var findings: [PropertyListFinding] = []
+            let binary =
+                isBinary ? bytes : try PropertyListValue(decoding: bytes, findings: &findings).encoded(as: .binary)
+            remark(findings, merger)
             var reader = ItemArchiveReader(
                 ItemLoader(other), try BinaryPropertyListReader(binary),
                 ArchiveIdentity(of: bytes))
             try reader.read()
+            reader.leaveOutForeign()
             let report = reader.report
             if let damage = report.damage.first { throw PropertyListError(code: .readCorrupt, message: damage) }
             if let object = report.unheldObjects.first { throw PropertyListError(code: .readCorrupt, message: object) }
@@ -80,23 +103,20 @@ struct RecordReader {
             merger.remark(
                 .missing, count, "\(count.counted("item")) without \(store.name(of: field)): a new item's value")
         }
-        let objects = report.foreignCount
-        merger.remark(.objects, objects, "\(objects.counted("object")) of an application's own classes: left out")
-        merger.remark(.objects, report.leftOut.count, report.leftOut.joined(separator: "; "))
+        for (count, text) in report.countedLosses { merger.remark(.objects, count, text) }
     }
 }
 
 extension ItemMerger {
-    /// Merges a record of JSON: nulls in its dictionaries are left out and counted, those in arrays are values.
-    func takeJSON(_ record: PropertyListValue, _ row: ImportedRow) throws {
+    /// Merges a record of JSON, of a text: nulls in its dictionaries are left out and counted, those in arrays are values.
+    func takeJSON(_ record: PropertyListValue, _ row: ImportedRow, text: @escaping () -> [UInt8]?) throws {
         guard let values = record.fields else { return try take(record, row) }
-        let original = record
         var result = values
         for (name, value) in values where !Interruption.isDueAtStep {
-            if value == .null { recordNull(at: name) } else { result[name] = withoutNulls(value, name) }
+            if value == .null { recordOwnNull(name) } else { result[name] = withoutNulls(value, name) }
         }
         // A null of the record itself means that the field has no value, also where an item has one.
-        try take(.fields(result), row, original: original)
+        try take(.fields(result), row, original: record, text: text)
     }
 
     /// A value without the nulls in its dictionaries, which are counted.
@@ -130,9 +150,13 @@ extension ItemMerger {
     ///   - record: its values by name.
     ///   - row: the row that gets them.
     ///   - original: the record as the file has it; nil for the same.
+    ///   - text: returns its text in a JSON file.
     /// - Throws: as the merger's `take`.
-    func take(_ record: PropertyListValue, _ row: ImportedRow, original: PropertyListValue? = nil) throws {
-        row.original = { OriginalRow(cells: record.texts, record: original ?? record) }
+    func take(
+        _ record: PropertyListValue, _ row: ImportedRow, original: PropertyListValue? = nil,
+        text: @escaping () -> [UInt8]? = { nil }
+    ) throws {
+        row.original = { OriginalRow(cells: record.texts, record: original ?? record, text: text()) }
         row.removeCells()
         do {
             guard let values = record.fields else {
@@ -175,18 +199,32 @@ extension TextDecoding {
     func contents(_ size: Int) throws -> [UInt8] { try ByteStream.contents(size) { try read(into: $0) } }
 }
 
+/// The texts of JSON records as the file has them; they are found when the first record is rejected.
+private final class RecordTexts {
+    private let source: JSONSource
+    private let choose: ([PropertyListValue]) throws -> [PropertyListValue]
+    private lazy var records = (try? choose(source.placedValues())) ?? []
+
+    /// - Parameters:
+    ///   - bytes: the text.
+    ///   - choose: the records among its values.
+    init(_ bytes: [UInt8], choose: @escaping ([PropertyListValue]) throws -> [PropertyListValue]) {
+        (source, self.choose) = (JSONSource(bytes), choose)
+    }
+
+    subscript(place: Int) -> [UInt8]? {
+        records.indices.contains(place) ? source.text(of: records[place], without: RejectedRows.reasonKey) : nil
+    }
+}
+
 /// Reads items from JSON Lines, one object per line, as a stream.
 struct JSONLineReader {
     /// Maximum length of a line, in bytes.
     private static let lineLimit = 64 << 20
 
-    private let options: ItemFileOptions
-    private let path: String
-    private let file: ImportFile
-
-    init(_ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
-        (self.options, self.path, self.file) = (options, path, file)
-    }
+    let options: ItemFileOptions
+    let path: String
+    let file: ImportFile
 
     func read(_ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
@@ -228,28 +266,26 @@ struct JSONLineReader {
             row.original = { OriginalRow(line: copy) }
             return try merger.refuse(row, failure)
         }
-        for value in values {
-            guard case .array(let records) = value else {
-                // The reason of the line before, in a file of rejected rows.
-                if let keys = value.fields?.keys, keys.count == 1, keys.first == RejectedRows.reasonKey { continue }
-                try merger.takeJSON(value, row)
-                continue
-            }
-            for record in records { try merger.takeJSON(record, row) }
+        let texts = options.skipsRow == nil ? nil : RecordTexts(line, choose: Self.records)
+        for (place, record) in Self.records(of: values).enumerated() {
+            // The reason of the line before, in a file of rejected rows.
+            if let keys = record.fields?.keys, keys.count == 1, keys.first == RejectedRows.reasonKey { continue }
+            try merger.takeJSON(record, row) { texts?[place] }
         }
+    }
+
+    /// The records of a line: its values, and those of its arrays.
+    private static func records(of values: [PropertyListValue]) -> [PropertyListValue] {
+        values.flatMap { value in if case .array(let records) = value { records } else { [value] } }
     }
 }
 
 /// Where the records are in the values of a file: an array of them, one by itself, several one after another, or within an
 /// object that tells about them.
 struct RecordShape {
-    private let options: ItemFileOptions
-    private let path: String
-    private let schema: ItemSchema
-
-    init(_ options: ItemFileOptions, _ path: String, _ schema: ItemSchema) {
-        (self.options, self.path, self.schema) = (options, path, schema)
-    }
+    let options: ItemFileOptions
+    let path: String
+    let schema: ItemSchema
 
     /// - Throws: `StoreError` for values that are no records, and for several arrays of which none is named.
     func records(of values: [PropertyListValue]) throws(StoreError) -> [PropertyListValue] {
@@ -277,10 +313,16 @@ struct RecordShape {
             throw error("it is a keyed archive: give \(OptionWords.option("format", "archive"))")
         }
         // An item may have arrays of objects as well.
-        if schema.names.contains(where: { fields[$0] != nil }) { return nil }
-        let arrays = arrays(in: value)
+        if fields.keys.contains(where: { options.name(for: $0).map(schema.names.contains) ?? false }) { return nil }
+        let all = arrays(in: value)
+        let arrays = all.filter { !$0.records.isEmpty }
         guard arrays.count > 1 else {
-            guard let only = arrays.first else { return nil }
+            guard let only = arrays.first else {
+                guard let empty = all.first?.path, let title = schema.names.first else { return nil }
+                throw error(
+                    "there are no records, since \(empty) is empty: give \(OptionWords.option("path", empty)) if there may be none, or a map to \(title) if the object is an item"
+                )
+            }
             options.onKinds?("\(path): the records at \(OptionWords.option("path", only.path))")
             return only.records
         }
@@ -290,7 +332,7 @@ struct RecordShape {
         )
     }
 
-    /// The arrays of objects in an object, and in objects within it.
+    /// The arrays of objects, and the empty ones, in an object, and in objects within it.
     private func arrays(in value: PropertyListValue) -> [(path: String, records: [PropertyListValue])] {
         var found: [(path: String, records: [PropertyListValue])] = []
         var waiting: [(path: String, value: PropertyListValue, depth: Int)] = [("", value, 0)]
@@ -298,8 +340,7 @@ struct RecordShape {
             for (name, value) in (next.value.fields ?? [:]).sortedByName.reversed() {
                 let path = next.path.isEmpty ? name : "\(next.path).\(name)"
                 if case .array(let elements) = value {
-                    let areRecords = !elements.isEmpty && elements.allSatisfy { $0.isRecord }
-                    if areRecords { found.append((path, elements)) }
+                    if elements.allSatisfy({ $0.isRecord }) { found.append((path, elements)) }
                 } else if case .dictionary = value, next.depth < 3 {
                     waiting.append((path, value, next.depth + 1))
                 }
@@ -311,13 +352,13 @@ struct RecordShape {
     /// The records at a path that is given.
     private func records(at place: String, in value: PropertyListValue) throws(StoreError) -> [PropertyListValue] {
         var current = value
-        if value.fields?[place] == nil {
+        if let found = value.fields?[place] {
+            current = found
+        } else {
             for name in place.split(separator: ".", omittingEmptySubsequences: true) {
                 guard let next = current.fields?[String(name)] else { throw missing(place, in: value) }
                 current = next
             }
-        } else if let found = value.fields?[place] {
-            current = found
         }
         switch current {
         case .array(let records): return records

@@ -11,6 +11,8 @@ struct OriginalRow {
     var line: [UInt8]?
     /// The record of a format that has values.
     var record: PropertyListValue?
+    /// The record's text in a JSON file, without an earlier reason.
+    var text: [UInt8]?
 
     /// The row by the names of its columns, as a function for rejected rows gets it.
     func texts(_ options: ItemFileOptions) -> PropertyListFields {
@@ -54,10 +56,15 @@ struct RejectedRows {
         if rows.isEmpty { return [] }
         switch options.format {
         case .json:
-            return try PropertyListValue.array(rows.map { Self.record($0.row, $0.message) }).json(isPretty: true)
+            let records = try rows.map { try Self.text($0.row, $0.message) }
+            return Array("[\n".utf8) + records.joined(separator: Array(",\n".utf8)) + Array("\n]\n".utf8)
         case .jsonLines: return try lines()
         case .propertyList:
-            return try PropertyListValue.array(rows.map { Self.record($0.row, $0.message) }).encoded(as: .xml)
+            let records = PropertyListValue.array(rows.map { Self.record($0.row, $0.message) })
+            let binary = try records.encoded(as: .binary)
+            // XML can be corrected by hand, and does not have all values.
+            let (xml, loss) = (try? BinaryPropertyListReader(binary).xmlSayingLoss()) ?? (binary, nil)
+            return loss == nil ? xml : binary
         default: return encoded(try table())
         }
     }
@@ -70,13 +77,24 @@ struct RejectedRows {
         return .fields(fields)
     }
 
+    /// The text of a record with the reason as its last member.
+    private static func text(_ row: OriginalRow, _ message: String) throws(JSONError) -> [UInt8] {
+        guard let text = row.text, let end = text.lastIndex(of: UInt8(ascii: "}")),
+            let last = text[..<end].lastIndex(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) })
+        else { return try record(row, message).json() }
+        let separator = text[last] == UInt8(ascii: "{") ? "" : ", "
+        let reason = "\(separator)\(JSONText.quoted(reasonKey)): \(JSONText.quoted(message))"
+        return text[...last] + Array(reason.utf8) + text[(last + 1)...]
+    }
+
     /// A line that is not JSON is followed by its reason, which an import passes over.
     private func lines() throws(JSONError) -> [UInt8] {
         var bytes: [UInt8] = []
         for (row, message) in rows {
             if let line = row.line { bytes += line + [UInt8(ascii: "\n")] }
-            let record = row.line == nil ? Self.record(row, message) : .fields([Self.reasonKey: .string(message)])
-            bytes += try record.json() + [UInt8(ascii: "\n")]
+            let reason = PropertyListValue.fields([Self.reasonKey: .string(message)])
+            bytes += try row.line == nil ? Self.text(row, message) : reason.json()
+            bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
     }

@@ -5,10 +5,8 @@ import SQLite
 
 /// Reads items from a table of a SQLite database, as a stream.
 struct SQLiteItemReader {
-    private let options: ItemFileOptions
-    private let path: String
-
-    init(_ options: ItemFileOptions, _ path: String) { (self.options, self.path) = (options, path) }
+    let options: ItemFileOptions
+    let path: String
 
     /// Column declarations for kinds that SQLite does not have.
     private enum Declared { case plain, date, boolean }
@@ -22,7 +20,7 @@ struct SQLiteItemReader {
         let rows = try SQLiteStatement(database, "select * from \(SQLiteDatabase.quoted(table))")
         let names = rows.columns.enumerated().map { $1.isEmpty && options.names[""] == nil ? "column\($0 + 1)" : $1 }
         let places = try names.map { try row.addColumn($0) }
-        try ImportedNames(options, row.names, path).check()
+        try ImportedNames(options: options, columns: row.names, path: path).check()
         let declared = places.enumerated().map { column, place in
             // The caller's wish for texts comes before the declaration.
             let isText = options.kinds == .text || place.map { row.columns[$0].kind == .string } ?? true
@@ -109,10 +107,8 @@ struct SQLiteItemReader {
     private static func plain(_ cell: SQLiteCell) -> ImportedCell {
         switch cell {
         case .null: .empty
-        case .integer(let number): .value(.integer(number))
-        case .real(let number): .value(.real(number))
         case .text(let text): .text(text)
-        case .blob(let bytes): .value(.data(Array(bytes)))
+        default: cell.value.map { .value($0) } ?? .empty
         }
     }
 
@@ -131,25 +127,13 @@ struct SQLiteItemReader {
 /// Dates as SQLite's date functions understand them, and as programs keep them in columns that are declared as dates.
 enum SQLiteDate {
     /// The date of `2024-01-31`, `2024-01-31 10:00`, `2024-01-31T10:00:00.25+02:00`; UTC without a zone. Nil for another
-    /// text, and for one that names a finer moment than a date keeps.
+    /// text.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListDate? {
         if let date = DateText.date(text) { return date }
         guard text.count >= 16, text.count <= 64, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
-            text[10] == UInt8(ascii: " ") || text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
-            // A leap second would become the next second.
-            text.count < 19 || text[16] != UInt8(ascii: ":") || text[17] < UInt8(ascii: "6")
+            text[10] == UInt8(ascii: " ") || text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":")
         else { return nil }
-        var digits = 0
-        if text.count > 20, text[19] == UInt8(ascii: ".") || text[19] == UInt8(ascii: ",") {
-            for place in 20..<text.count {
-                guard text[place] &- 0x30 < 10 else { break }
-                if text[place] != UInt8(ascii: "0") { digits = place - 19 }
-            }
-        }
-        guard let date = ISO8601.parse(String(decoding: text, as: UTF8.self)) else { return nil }
-        // Dates have microseconds for some centuries.
-        let isExact = digits <= 3 || digits <= 6 && abs(date.secondsSinceReferenceDate) < 8e9
-        return isExact ? date : nil
+        return ISO8601.parse(String(decoding: text, as: UTF8.self))
     }
 
     /// The date of a number: a Julian day or seconds since 1970, by the rule of SQLite's modifier `auto`; nil for a

@@ -5,13 +5,9 @@ import Spreadsheets
 
 /// Reads items from a sheet of a spreadsheet, as a stream. Numbers, days and moments are the cells' own.
 struct SheetItemReader {
-    private let options: ItemFileOptions
-    private let path: String
-    private let file: ImportFile
-
-    init(_ options: ItemFileOptions, _ path: String, _ file: ImportFile) {
-        (self.options, self.path, self.file) = (options, path, file)
-    }
+    let options: ItemFileOptions
+    let path: String
+    let file: ImportFile
 
     /// The most rows of a title.
     private static let titleLimit = 20
@@ -23,14 +19,14 @@ struct SheetItemReader {
         guard let header else { return }
         let columns = try columns(header, width: max(header.width, pending.map(\.width).max() ?? 0))
         let places = try columns.names.map { try row.addColumn($0) }
-        try ImportedNames(options, row.names, path).check()
+        try ImportedNames(options: options, columns: row.names, path: path).check()
         remark(columns, merger)
         say(rows.sheet, header)
         merger.beginRejects(
             columns.names, hasHeader: options.header == .firstRow, delimiter: options.cellDelimiter, preamble: [])
         var cells = SheetRow()
         let nulls = CellNulls(options.nulls)
-        var faults = Faults()
+        var faults = CellCount()
         row.original = { OriginalRow(cells: Self.texts(cells, columns.names)) }
         var count = 0
         while true {
@@ -56,7 +52,12 @@ struct SheetItemReader {
                 for cell in cells.cells {
                     guard let place = places[cell.column] else { continue }
                     row.cells[place] = Self.cell(cell.content, texts, nulls)
-                    faults.add(cell, cells.number)
+                    switch cell.content {
+                    case .error: faults.add(column: cell.column, row: cells.number)
+                    case .day: row.columns[place].isOfDays = row.columns[place].isOfDays ?? true
+                    case .moment: row.columns[place].isOfDays = false
+                    default: break
+                    }
                 }
                 try merger.take(row)
             }
@@ -64,6 +65,10 @@ struct SheetItemReader {
         merger.remark(
             .otherKinds, faults.count,
             "\(faults.count.counted("cell")) with an error of the spreadsheet, read as text (\(faults.first))")
+        merger.remark(
+            .otherKinds, rows.unreadDates.count,
+            "\(rows.unreadDates.count.counted("cell")) with a date that no date here is, to its last digit, read as text (\(rows.unreadDates.first))"
+        )
         merger.remark(
             .objects, rows.unvaluedFormulas.count,
             "\(rows.unvaluedFormulas.count.counted("formula")) without a value in the file (\(rows.unvaluedFormulas.first)): no value here; a spreadsheet program that opens and saves it calculates them"
@@ -88,7 +93,8 @@ struct SheetItemReader {
         var cells = SheetRow()
         func add(_ row: SheetRow) throws {
             for cell in row.cells where cell.column < width {
-                sample.add(Self.value(cell.content, of: row), at: cell.column)
+                let value = Self.value(cell.content) ?? .string(String(decoding: row.text(cell.content), as: UTF8.self))
+                sample.add(value, at: cell.column)
             }
         }
         for row in pending { try add(row) }
@@ -100,26 +106,15 @@ struct SheetItemReader {
         return sample
     }
 
-    private static func value(_ content: SheetCell, of row: SheetRow) -> PropertyListValue {
+    /// A cell's value of another kind than text; nil for a text.
+    private static func value(_ content: SheetCell) -> PropertyListValue? {
         switch content {
-        case .text, .time, .error: .string(String(decoding: row.text(content), as: UTF8.self))
+        case .text, .time, .error: nil
         case .integer(let number): .integer(number)
         case .wideInteger(let number): .wideInteger(number)
         case .real(let number): .real(number)
         case .boolean(let flag): .boolean(flag)
         case .day(let date), .moment(let date): .date(date)
-        }
-    }
-
-    /// Errors of formulas.
-    private struct Faults {
-        var count = 0
-        var first = ""
-
-        mutating func add(_ cell: SheetRow.Cell, _ row: Int) {
-            guard case .error = cell.content else { return }
-            if count == 0 { first = CellName.text(column: cell.column, row: row) }
-            count += 1
         }
     }
 
@@ -130,11 +125,7 @@ struct SheetItemReader {
         case .text(let range), .time(let range), .error(let range):
             let text = UnsafeBufferPointer(rebasing: texts[range])
             return text.isEmpty || nulls.contains(text) ? .empty : .text(text)
-        case .integer(let number): return .value(.integer(number))
-        case .wideInteger(let number): return .value(.wideInteger(number))
-        case .real(let number): return .value(.real(number))
-        case .boolean(let flag): return .value(.boolean(flag))
-        case .day(let date), .moment(let date): return .value(.date(date))
+        default: return value(content).map { .value($0) } ?? .empty
         }
     }
 

@@ -117,12 +117,9 @@ package struct SpreadsheetDialect: Sendable, Hashable {
             var end = min(start + pieceLimit, text.endIndex)
             // Not within a character.
             while end < text.endIndex, text[end] & 0xC0 == 0x80 { end -= 1 }
-            let piece = String(decoding: text[start..<end], as: UTF8.self)
-            result += (start == text.startIndex ? "\"" : "&\"")
-            for character in piece.unicodeScalars {
-                if character == "\"" { result += "\"\"" } else { result.unicodeScalars.append(character) }
-            }
-            result += "\""
+            let quote = UInt8(ascii: "\"")
+            let doubled = text[start..<end].flatMap { $0 == quote ? [quote, quote] : [$0] }
+            result += (start == text.startIndex ? "\"" : "&\"") + String(decoding: doubled, as: UTF8.self) + "\""
             start = end
         } while start < text.endIndex
         return result

@@ -65,15 +65,7 @@ final class TextDecoding {
         guard mark.isBigEndian == (form == .utf16BigEndian) else {
             throw Failure(message: "its first bytes are the mark of UTF-16 in the other byte order")
         }
-        var skipped: UInt16 = 0
-        try withUnsafeMutableBytes(of: &skipped) { bytes in
-            var count = 0
-            while count < 2 {
-                let got = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
-                if got == 0 { return }
-                count += got
-            }
-        }
+        _ = try file.next(2)
     }
 
     /// Reads the next UTF-8 bytes and returns their number; 0 at the end. The buffer has room for a character.
@@ -85,13 +77,13 @@ final class TextDecoding {
             switch form {
             case .utf8: break
             case .windows1252:
-                filled += Self.put(Self.scalar(latin1: input[next]), at: filled, buffer)
+                Self.put(Self.scalar(latin1: input[next]), at: &filled, buffer)
                 next += 1
             case .utf16LittleEndian, .utf16BigEndian:
                 let (first, second) = (UInt16(input[next]), UInt16(input[next + 1]))
                 next += 2
                 if let scalar = try scalar(form == .utf16BigEndian ? first << 8 | second : second << 8 | first) {
-                    filled += Self.put(scalar, at: filled, buffer)
+                    Self.put(scalar, at: &filled, buffer)
                 }
             }
         }
@@ -134,14 +126,11 @@ final class TextDecoding {
 
     private static let loneSurrogate = Failure(message: "this is not UTF-16: half of a surrogate pair is missing")
 
-    private static func put(_ scalar: Unicode.Scalar, at place: Int, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        var place = place
-        let start = place
+    private static func put(_ scalar: Unicode.Scalar, at place: inout Int, _ buffer: UnsafeMutableRawBufferPointer) {
         for byte in scalar.utf8 {
             buffer[place] = byte
             place += 1
         }
-        return place - start
     }
 
     private static func scalar(latin1 byte: UInt8) -> Unicode.Scalar {
@@ -235,14 +224,19 @@ package final class ImportFile {
     func head(_ count: Int) throws -> [UInt8] {
         rewind()
         defer { rewind() }
-        var head = [UInt8](repeating: 0, count: count)
+        return try next(count)
+    }
+
+    /// The next bytes, as many as are asked for if the file has them.
+    func next(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
         while filled < count {
-            let got = try head.withUnsafeMutableBytes { try read(into: .init(rebasing: $0[filled...])) }
+            let got = try bytes.withUnsafeMutableBytes { try read(into: .init(rebasing: $0[filled...])) }
             if got == 0 { break }
             filled += got
         }
-        return Array(head[..<filled])
+        return Array(bytes[..<filled])
     }
 
     /// All bytes, for formats that are not streamed.

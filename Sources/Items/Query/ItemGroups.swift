@@ -30,16 +30,9 @@ package struct ItemGroups: RandomAccessCollection {
         case .count: places = Self.order(groups.map { $0.count }, descending) { $0 - $1 }
         case .key:
             var heap = CellHeap()
-            let cells = groups.map { $0.key.map { heap.cell($0) } ?? .absent }
-            if groups.allSatisfy(\.otherKeys.isEmpty) {
-                places = Self.order(cells, descending, CellOrder.compare)
-                break
-            }
-            let keyCells = groups.map { $0.otherKeys.map { $0.map { heap.cell($0) } ?? .absent } }
-            places = Self.order(Array(groups.indices), descending) { a, b in
-                let order = CellOrder.compare(cells[a], cells[b])
-                if order != 0 { return order }
-                return zip(keyCells[a], keyCells[b]).lazy.map(CellOrder.compare).first { $0 != 0 } ?? 0
+            let cells = groups.map { $0.keys.map { $0.map { heap.cell($0) } ?? .absent } }
+            places = Self.order(cells, descending) { first, second in
+                zip(first, second).lazy.map(CellOrder.compare).first { $0 != 0 } ?? 0
             }
         }
         return ItemGroups(store, places.map { groups[$0] })
@@ -193,8 +186,7 @@ extension ItemAggregating {
     public func min<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
         -> Value?
     {
-        guard let value = try min(key) else { return nil }
-        return try value.converted(key)
+        try min(key)?.converted(key)
     }
 
     /// The greatest of a key's values, as ``min(_:as:)``; nil if no item has the key.
@@ -203,8 +195,7 @@ extension ItemAggregating {
     public func max<Value: OrderedItemValue>(_ key: String, as type: Value.Type = Value.self) throws(StoreError)
         -> Value?
     {
-        guard let value = try max(key) else { return nil }
-        return try value.converted(key)
+        try max(key)?.converted(key)
     }
 
     private func value(_ name: ItemAggregate.Name, _ key: String) throws(StoreError) -> PropertyListValue? {

@@ -288,11 +288,42 @@ extension ItemQuery {
     package func carriedNotices(exporting names: [String]?) throws -> [String] {
         let columns = store.columns
         columns.recordWholeRead()
+        let rows = try rows()
+        let unheld = try store.document.unheldObjects(of: rows).filter { names?.contains($0.field) ?? true }
         let fields = columns.schema.numbers.filter { field in
             columns.hasMisfits(field) && names?.contains(columns.name(of: field)) ?? true
         }
-        if fields.isEmpty { return store.loadReport.remarks }
-        return columns.misfits(among: try rows(), in: fields).map { "\($0): exported as it is" }
-            + store.loadReport.remarks
+        let misfits = fields.isEmpty ? [] : columns.misfits(among: rows, in: fields)
+        return misfits.map { "\($0): exported as it is" } + unheld.map { "not exported: \($0)" }
+    }
+}
+
+/// Objects of an application's archive, of one field and class, that exports and copies of the items lack.
+package struct UnheldObjects: Sendable, Hashable, CustomStringConvertible {
+    /// The field's name.
+    package let field: String
+    /// What is lacking: the objects' class, or the digits of a decimal.
+    package let kind: String
+    /// The number of items.
+    package private(set) var count = 0
+    /// The first three, by name or key.
+    package private(set) var examples: [String] = []
+
+    /// `foo (Foo) of 2 items: "Lamp", "Chair"`.
+    package var description: String {
+        VisibleText.line(
+            "\(field) (\(kind)) of \(count.counted("item")): \(examples.joined(separator: ", "))"
+                + (count > examples.count ? ", …" : ""))
+    }
+
+    static func all(_ objects: [UnheldObject], _ columns: ColumnStore) -> [UnheldObjects] {
+        var all: [UnheldObjects] = []
+        for object in objects {
+            let place = all.firstIndex { $0.field == object.field && $0.kind == object.kind } ?? all.count
+            if place == all.count { all.append(UnheldObjects(field: object.field, kind: object.kind)) }
+            all[place].count += 1
+            if all[place].examples.count < 3 { all[place].examples.append(columns.label(object.row)) }
+        }
+        return all
     }
 }

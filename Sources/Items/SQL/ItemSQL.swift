@@ -26,7 +26,7 @@ package final class ItemSQL {
     private var definedNames: NameTable<String> = [:]
     private var attachedNames: [String] = []
     /// The changes that the running statement asks for.
-    private(set) var changes = SQLChanges()
+    var changes = SQLChanges()
     private var openStatements = 0
     /// How many statements are being run, each by a function of another.
     private var depth = 0
@@ -114,8 +114,7 @@ package final class ItemSQL {
             let calls = try SQLFileCalls(parsed)
             if parsed.isSymbol(parsed.tokens.count - 1, ";") { return .complete }
             do throws(SQLiteError) { _ = try SQLiteStatement(database, calls.statement) } catch {
-                let failure = thrown(error, calls)
-                guard let known = failure as? SQLError else { return .complete }
+                guard let known = thrown(error, calls) as? SQLError else { return .complete }
                 switch known.code {
                 case .incomplete: return .incomplete
                 case .syntax where known.message.hasPrefix("near ") || known.message.hasPrefix("unrecognized token"):
@@ -146,23 +145,19 @@ package final class ItemSQL {
             else { continue }
             let depth = depths[parent].map { $0 + 1 } ?? 0
             depths[number] = depth
-            plan.lines.append(SQLPlan.Line(depth: depth, text: Self.readable(detail)))
-            guard let found = Self.planNumber(detail).flatMap({ plans[$0] }) else { continue }
+            let (text, planNumber) = Self.parts(of: detail)
+            plan.lines.append(SQLPlan.Line(depth: depth, text: text))
+            guard let found = planNumber.flatMap({ plans[$0] }) else { continue }
             let table = found.table == Self.table ? items : fileTables[found.table]?.table
-            if let table { plan.pushed.append(table.explained(found.plan, rows: found.rows)) }
+            if let table { plan.pushed.append("\(table.name): \(table.explanation(of: found.plan, rows: found.rows))") }
         }
         return plan
     }
 
-    /// `SCAN items VIRTUAL TABLE INDEX 3:` without what means nothing to people.
-    private static func readable(_ detail: String) -> String {
-        guard let range = detail.firstRange(of: " VIRTUAL TABLE INDEX ") else { return detail }
-        return String(detail[..<range.lowerBound])
-    }
-
-    private static func planNumber(_ detail: String) -> Int? {
-        guard let range = detail.firstRange(of: " VIRTUAL TABLE INDEX ") else { return nil }
-        return Int(detail[range.upperBound...].prefix { $0.isNumber })
+    /// `SCAN items VIRTUAL TABLE INDEX 3:` without what means nothing to people, and the plan's number.
+    private static func parts(of detail: String) -> (text: String, planNumber: Int?) {
+        guard let range = detail.firstRange(of: " VIRTUAL TABLE INDEX ") else { return (detail, nil) }
+        return (String(detail[..<range.lowerBound]), Int(detail[range.upperBound...].prefix { $0.isNumber }))
     }
 
     // MARK: The connection
@@ -238,13 +233,6 @@ package final class ItemSQL {
     var changeCount: Int { connection?.changeCount ?? 0 }
 
     var totalChangeCount: Int { connection?.totalChangeCount ?? 0 }
-
-    func beginChanges() -> SQLChanges {
-        defer { changes = SQLChanges() }
-        return changes
-    }
-
-    func endChanges(_ outer: SQLChanges) { changes = outer }
 
     // MARK: Errors
 
@@ -341,12 +329,9 @@ extension ItemSQL {
                 return
             }
             try database.addFunction(name, count: -1, isFixed: false) { arguments in
-                var values: [PropertyListValue] = []
-                for index in 0..<arguments.count {
-                    guard let value = arguments[index].value else {
-                        throw SQLError(.failed, "argument \(index + 1) of \(name) is a text that is not UTF-8")
-                    }
-                    values.append(value)
+                let values = try (0..<arguments.count).map { index in
+                    if let value = arguments[index].value { return value }
+                    throw SQLError(.failed, "argument \(index + 1) of \(name) is a text that is not UTF-8")
                 }
                 guard let result = SQLiteValue(try function(values)) else {
                     throw SQLError(.failed, "\(name) gave a value that is none of SQL")

@@ -15,8 +15,6 @@ struct SQLChanges {
     private var changes: [Change] = []
     private var shape: SQLColumns?
 
-    var count: Int { changes.count }
-
     /// Records a change.
     ///
     /// - Throws: `SQLError` for a column that is not changed by statements.
@@ -121,21 +119,18 @@ struct SQLChanges {
         _ value: SQLiteValue, _ column: SQLColumns.Column, _ type: SQLColumnType, _ field: ItemField,
         _ store: ColumnStore
     ) throws(SQLError) -> PropertyListValue? {
-        let plain: PropertyListValue
         switch value {
         case .null: return nil
-        case .integer(let number):
-            if type == .boolean, number == 0 || number == 1 { return .boolean(number == 1) }
-            plain = .integer(number)
-        case .real(let number): plain = .real(number)
-        case .blob(let bytes): plain = .data(bytes)
+        case .integer(let number) where type == .boolean && 0...1 ~= number: return .boolean(number == 1)
+        case .integer(let number): return .integer(number)
+        case .real(let number): return .real(number)
+        case .blob(let bytes): return .data(bytes)
         case .text(let bytes):
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw SQLError(.failed, "\(column.name): the text is not UTF-8: cast it to a blob")
             }
             return self.value(text, type, store.schema.kind(field)?.kind)
         }
-        return plain
     }
 
     private static func value(_ text: String, _ type: SQLColumnType, _ kind: FieldKind?) -> PropertyListValue {

@@ -29,14 +29,12 @@ struct SQLColumns: Hashable {
     init(of store: ItemStore) {
         var fields: [ItemField] = []
         var known: Set<ItemField> = [store.columns.keyField]
-        func add(_ name: String) {
+        let names = store.schema.names + store.columns.declarations.all.map(\.name) + store.columns.visibleFieldNames
+        for name in names {
             if let field = store.columns.existingField(named: name), known.insert(field).inserted {
                 fields.append(field)
             }
         }
-        for field in store.schema.fields { add(field.name) }
-        for declaration in store.columns.declarations.all { add(declaration.name) }
-        for name in store.columns.visibleFieldNames { add(name) }
         self.init(store.columns, fields + [store.columns.keyField], hasPosition: true, days: [], names: [:])
     }
 
@@ -92,7 +90,7 @@ struct SQLColumns: Hashable {
 }
 
 /// A column's type: it gives SQLite the affinity, and people the kind.
-enum SQLColumnType: String {
+enum SQLColumnType: String, CaseIterable {
     case integer = "INTEGER"
     case real = "REAL"
     case number = "NUMERIC"
@@ -176,19 +174,7 @@ enum SQLColumnType: String {
     }
 
     private init(_ kind: FieldDeclaration.Kind?, areDays: Bool) {
-        self =
-            switch kind {
-            case .string: .text
-            case .integer: .integer
-            case .real: .real
-            case .number: .number
-            case .boolean: .boolean
-            case .date: areDays ? .day : .moment
-            case .data: .data
-            case .array: .array
-            case .dictionary: .dictionary
-            case .any, nil: .any
-            }
+        self = kind == .date && areDays ? .day : Self.allCases.first { kind != nil && $0.kind == kind } ?? .any
     }
 }
 
@@ -225,9 +211,7 @@ extension SQLiteCell {
         case .blob(let bytes): .data(Array(bytes))
         }
     }
-}
 
-extension SQLiteCell {
     /// Negative, 0 or positive if this value is before, equal to or after another, in SQLite's order.
     func compare(_ other: SQLiteCell) -> Int {
         switch (self, other) {
@@ -269,7 +253,6 @@ enum SQLDate {
     /// `2024-02-29 13:05:00`, in UTC, with as many decimals as the date has; a day without its time.
     static func text(_ date: PropertyListDate, isDay: Bool) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(24)
         append(date, isDay: isDay, to: &bytes)
         return bytes
     }

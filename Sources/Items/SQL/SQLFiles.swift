@@ -35,7 +35,11 @@ struct SQLFileTable {
     /// - Throws: `SQLError` for options; errors of the host, and of the import.
     init(_ call: SQLFileCalls.Call, _ files: any SQLFiles, _ plans: SQLPlans) throws {
         var options = try ItemFileOptions(call.format, json: call.options, of: call.format.rawValue)
+        if let (option, formats) = options.foreignOption {
+            throw SQLError(.syntax, "\(call.format.rawValue), option '\(option)': for \(formats)")
+        }
         let store = ItemStore(schema: ItemSchema())
+        options.countsAbsentFields = false
         store.history.commits = 1
         store.history.bytes = 0
         var remarks: [String] = []
@@ -53,10 +57,7 @@ struct SQLFileTable {
             let report = try OptionWords.$table.withValue(words) {
                 try store.importItems(file, path: call.path, options)
             }
-            // A null is NULL.
-            remarks = report.remarks.filter { ![.noName, .nulls].contains($0.kind) }.map {
-                "\(call.path): \($0.description)"
-            }
+            remarks = report.remarks.filter { $0.kind != .noName }.map { "\(call.path): \($0.description)" }
         }
         if let kinds { remarks.insert(kinds, at: 0) }
         self.remarks = remarks
@@ -67,7 +68,10 @@ struct SQLFileTable {
             fields.append(field)
         }
         columns.prepareColumns(fields)
-        let days = Set(fields.filter { columns.haveNoTimes($0) })
+        let days = Set(
+            fields.filter {
+                columns.haveNoTimes($0) && (!options.format.hasDays || store.hasDays(columns.name(of: $0)))
+            })
         var names: [ItemField: String] = [:]
         if let key = options.keyField, let field = columns.existingField(named: key) { names[field] = "itemKey" }
         let shape = SQLColumns(columns, fields, hasPosition: false, days: days, names: names)
@@ -98,13 +102,25 @@ extension ItemFileOptions {
         for (option, value) in options.sortedByName { try set(option, value, name) }
     }
 
-    private static let all = [
-        "comment", "date", "decimal", "delimiter", "encoding", "header", "map", "null", "path", "sheet", "skip",
-        "types",
+    /// What each option takes.
+    private static let expectations = [
+        "comment": "a text of 1 to 64 bytes", "date": "a pattern such as \"dd.MM.yyyy\"",
+        "decimal": "\"point\" or \"comma\"", "delimiter": "one ASCII character, or \"tab\",",
+        "encoding": ItemFileEncoding.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "),
+        "header": "false, or the columns' names", "map": "new names by column", "null": "a text, or several",
+        "path": "keys with points between them", "sheet": "the sheet's name", "skip": "a number of lines",
+        "types": "\"infer\", \"text\", or kinds by column",
     ]
 
     private mutating func set(_ option: String, _ value: PropertyListValue, _ name: String) throws(SQLError) {
-        func wrong(_ expected: String) -> SQLError {
+        guard let expected = Self.expectations[exactly: option] else {
+            let all = Self.expectations.keys.sorted()
+            throw SQLError(
+                .syntax,
+                "\(name) has no option '\(option)'\(NearestNames.hint(for: option, among: all)): it takes \(all.joined(separator: ", "))"
+            )
+        }
+        func wrong(_ expected: String = expected) -> SQLError {
             let got =
                 (try? value.json()).map { (bytes: [UInt8]) in String(decoding: bytes, as: UTF8.self) } ?? "\(value)"
             return SQLError(.syntax, "\(name), option '\(option)': \(expected) expected, got \(got)")
@@ -114,49 +130,38 @@ extension ItemFileOptions {
             let names: [String: UInt8] = ["tab": 9, "\\t": 9, "comma": 0x2C, "semicolon": 0x3B, "pipe": 0x7C]
             guard let byte = names[text] ?? (text.utf8.count == 1 ? text.utf8.first : nil), byte < 0x80,
                 ![0x22, 0x0A, 0x0D, 0].contains(byte)
-            else { throw wrong("one ASCII character, or \"tab\",") }
+            else { throw wrong() }
             delimiter = byte
-        case ("delimiter", _): throw wrong("one ASCII character, or \"tab\",")
         case ("encoding", .string(let text)):
-            guard let known = ItemFileEncoding(rawValue: text) else { fallthrough }
+            guard let known = ItemFileEncoding(rawValue: text) else { throw wrong() }
             encoding = known
-        case ("encoding", _):
-            throw wrong(ItemFileEncoding.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))
         case ("skip", .integer(let count)) where count >= 0 && count < 1 << 31: skippedLines = Int(count)
-        case ("skip", _): throw wrong("a number of lines")
         case ("comment", .string(let text)) where !text.isEmpty && text.utf8.count <= 64: comment = text
-        case ("comment", _): throw wrong("a text of 1 to 64 bytes")
         case ("header", .boolean(let flag)): if !flag { header = .none }
         case ("header", .array(let names)):
             let texts = names.compactMap(\.text)
-            guard !names.isEmpty, texts.count == names.count else { throw wrong("false, or the columns' names") }
+            guard !names.isEmpty, texts.count == names.count else { throw wrong() }
             header = .names(texts)
-        case ("header", _): throw wrong("false, or the columns' names")
         case ("null", .string(let text)): nulls = [text]
         case ("null", .array(let texts)):
             nulls = texts.compactMap(\.text)
-            if nulls.count != texts.count { throw wrong("a text, or several") }
-        case ("null", _): throw wrong("a text, or several")
+            if nulls.count != texts.count { throw wrong() }
         case ("decimal", .string(let text)):
-            guard let known = NumberStyle.Decimal(rawValue: text) else { fallthrough }
+            guard let known = NumberStyle.Decimal(rawValue: text) else { throw wrong() }
             decimal = known
-        case ("decimal", _): throw wrong("\"point\" or \"comma\"")
         case ("date", .string(let text)):
             do throws(DatePatternError) { dateStyle = try DateStyle(pattern: text) } catch {
                 throw SQLError(.syntax, "\(name), option 'date': \(error)")
             }
-        case ("date", _): throw wrong("a pattern such as \"dd.MM.yyyy\"")
         case ("sheet", .string(let text)): sheet = text
-        case ("sheet", _): throw wrong("the sheet's name")
         case ("path", .string(let text)): recordPath = text
-        case ("path", _): throw wrong("keys with points between them")
         case ("types", .string("text")): kinds = .text
         case ("types", .string("infer")): kinds = .inferred
         case ("types", _):
-            guard let fields = value.fields else { throw wrong("\"infer\", \"text\", or kinds by column") }
+            guard let fields = value.fields else { throw wrong() }
             try setKinds(fields, name)
         case ("map", _):
-            guard let fields = value.fields else { throw wrong("new names by column") }
+            guard let fields = value.fields else { throw wrong() }
             for (column, other) in fields.sortedByName {
                 switch other {
                 case .string(let text): names[column] = .some(text)
@@ -164,11 +169,7 @@ extension ItemFileOptions {
                 default: throw wrong("new names by column, or false")
                 }
             }
-        default:
-            throw SQLError(
-                .syntax,
-                "\(name) has no option '\(option)'\(NearestNames.hint(for: option, among: Self.all)): it takes \(Self.all.joined(separator: ", "))"
-            )
+        default: throw wrong()
         }
     }
 

@@ -6,12 +6,6 @@ import TimeZones
 
 /// The functions that statements have beside SQLite's own.
 final class SQLFunctions {
-    /// Their names, with those of SQLite's that are replaced.
-    static let names = [
-        "lower", "match", "matches", "median", "percentile", "regexp", "stddev", "unaccent", "upper", "variance",
-        "zone",
-    ]
-
     /// The patterns used last, since a statement has few.
     private var patterns: [Key: TextPattern] = [:]
 

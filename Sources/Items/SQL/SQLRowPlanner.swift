@@ -70,13 +70,9 @@ struct SQLRowPlanner {
         let test = SQLConditionTest(column)
         let isOfNull = operation == .isNull || operation == .isNotNull
         let value: SQLiteCell? = isOfNull ? SQLiteCell.null : isList ? nil : question.literal(index)
-        if let value {
-            tests.append(test.test(operation, value))
-            examples.append(test.test(operation, value))
-        } else {
-            tests.append(nil)
-            examples.append(test.example(operation, isList: isList))
-        }
+        let known = value.map { test.test(operation, $0) }
+        tests.append(known ?? nil)
+        examples.append(known ?? test.example(operation, isList: isList))
         var argument: Int?
         if !isOfNull {
             question.use(index, argument: plan.argumentCount)
@@ -142,7 +138,7 @@ struct SQLRowPlanner {
 
     /// Takes over the order if the fields' values have the same one here.
     private mutating func addOrder() {
-        plan.areGroups = question.distinction == .grouped
+        plan.areGroups = question.isForGroups
         var order: [Plan.Order] = []
         for index in 0..<question.orderCount {
             let place = question.orderColumn(index)

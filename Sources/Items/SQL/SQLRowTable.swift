@@ -132,14 +132,11 @@ final class SQLRowTable: SQLiteTable {
     }
 
     /// What a plan leaves to the store, for people, with the number of rows that it was thought to find.
-    func explained(_ plan: Plan, rows: Int) -> String { "\(name): " + explanation(of: plan, rows: rows) }
-
-    private func explanation(of plan: Plan, rows: Int) -> String {
-        var parts: [String] = []
-        for (index, condition) in plan.conditions.enumerated() {
+    func explanation(of plan: Plan, rows: Int) -> String {
+        let parts = plan.conditions.enumerated().map { index, condition in
             let name = shape.columns[condition.column].name
             let text = condition.isList ? "\(name) IN (…)" : "\(name) \(condition.operation.text)"
-            parts.append(text + way(condition, isLookup: index == plan.lookup))
+            return text + way(condition, isLookup: index == plan.lookup)
         }
         var text = parts.isEmpty ? "every row" : parts.joined(separator: " and ")
         if !plan.conditions.isEmpty { text += ", about \(rows.grouped) of \(store.estimatedCount.counted("row"))" }

@@ -83,6 +83,13 @@ package struct SQLRowWriter {
         return StoreError(.unwritableValue(field: name), "row \((row + 1).grouped), column \(name): \(message)")
     }
 
+    private func validText(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ row: Int, _ column: Int
+    ) throws(StoreError) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        throw error(row, column, "the text is not UTF-8: cast(… as blob) writes its bytes in Base64")
+    }
+
     // MARK: Cells
 
     private mutating func writeCells() throws {
@@ -166,9 +173,7 @@ package struct SQLRowWriter {
             nullCount += 1
             text.append("null")
         case .text(let bytes):
-            guard String(validating: bytes, as: UTF8.self) != nil else {
-                throw error(row, column, "the text is not UTF-8: cast(… as blob) writes its bytes in Base64")
-            }
+            _ = try validText(bytes, row, column)
             text.string(utf8: bytes)
         case .blob(let bytes): text.base64(Array(bytes))
         }
@@ -193,12 +198,7 @@ package struct SQLRowWriter {
                     case .integer(let number): cells.append(String(number))
                     case .real(let number):
                         cells.append(String(decoding: try text(of: number, row, column), as: UTF8.self))
-                    case .text(let bytes):
-                        guard let text = String(validating: bytes, as: UTF8.self) else {
-                            throw error(
-                                row, column, "the text is not UTF-8: cast(… as blob) writes its bytes in Base64")
-                        }
-                        cells.append(Markdown.cell(text))
+                    case .text(let bytes): cells.append(Markdown.cell(try validText(bytes, row, column)))
                     case .blob(let bytes): cells.append(String(decoding: Self.base64(bytes), as: UTF8.self))
                     }
                 }

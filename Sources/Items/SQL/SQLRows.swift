@@ -18,7 +18,7 @@ package final class SQLRows {
     /// The number of rows of a page, a power of two: what grows is copied, so that large results are many small arrays.
     private static let pageSize = 1024
 
-    fileprivate struct Page {
+    private struct Page {
         var kinds: [Kind] = []
         /// A number's bits, or the place of a text in the heap.
         var payloads: [UInt64] = []
@@ -26,9 +26,24 @@ package final class SQLRows {
         var heap: [UInt8] = []
 
         var size: Int { kinds.count * 9 + heap.count }
+
+        mutating func add(_ kind: Kind, _ payload: UInt64) {
+            kinds.append(kind)
+            payloads.append(payload)
+        }
+
+        func withBytes<Result>(
+            _ place: UInt64, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+        ) rethrows -> Result {
+            try heap.withUnsafeBufferPointer { heap in
+                let start = Int(place) + 4
+                let count = Int(UnsafeRawBufferPointer(heap).loadUnaligned(fromByteOffset: Int(place), as: UInt32.self))
+                return try body(UnsafeBufferPointer(rebasing: heap[start..<start + count]))
+            }
+        }
     }
 
-    fileprivate enum Kind: UInt8 { case null, integer, real, text, blob }
+    private enum Kind: UInt8 { case null, integer, real, text, blob }
 
     /// No rows yet.
     ///
@@ -44,7 +59,7 @@ package final class SQLRows {
     }
 
     /// Numbers names that repeat, as an import numbers those of a file.
-    private static func distinct(_ names: [String]) -> [String] {
+    package static func distinct(_ names: [String]) -> [String] {
         let all = NameSet(names)
         var known: NameSet = []
         return names.map { name in
@@ -153,23 +168,6 @@ package final class SQLRows {
             case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
             case .blob(let bytes): return bytes.count.counted("byte")
             }
-        }
-    }
-}
-
-extension SQLRows.Page {
-    fileprivate mutating func add(_ kind: SQLRows.Kind, _ payload: UInt64) {
-        kinds.append(kind)
-        payloads.append(payload)
-    }
-
-    fileprivate func withBytes<Result>(
-        _ place: UInt64, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
-    ) rethrows -> Result {
-        try heap.withUnsafeBufferPointer { heap in
-            let start = Int(place) + 4
-            let count = Int(UnsafeRawBufferPointer(heap).loadUnaligned(fromByteOffset: Int(place), as: UInt32.self))
-            return try body(UnsafeBufferPointer(rebasing: heap[start..<start + count]))
         }
     }
 }

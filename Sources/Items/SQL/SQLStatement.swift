@@ -101,17 +101,12 @@ package final class SQLStatement {
     /// - Throws: `SQLError`, and what ``SQLError`` lists.
     package func next() throws -> [PropertyListValue]? {
         guard try step() else { return nil }
-        var row: [PropertyListValue] = []
-        row.reserveCapacity(columns.count)
-        for place in columns.indices {
-            guard let value = cell(place).value else {
-                throw SQLError(
-                    .failed,
-                    "column \(columns[place].name) of a row is a text that is not UTF-8: cast it to a blob, or use hex")
-            }
-            row.append(value)
+        return try columns.indices.map { place in
+            if let value = cell(place).value { return value }
+            throw SQLError(
+                .failed,
+                "column \(columns[place].name) of a row is a text that is not UTF-8: cast it to a blob, or use hex")
         }
-        return row
     }
 
     /// Advances to the next row, whose cells are then read by ``cell(_:)``; false after the last one.
@@ -160,8 +155,9 @@ package final class SQLStatement {
         }
         let count = try store.transaction(isolation: .serializable) {
             statement?.reset()
-            let outer = sql.beginChanges()
-            defer { sql.endChanges(outer) }
+            let outer = sql.changes
+            defer { sql.changes = outer }
+            sql.changes = SQLChanges()
             while try stepOnce() {}
             // A copy: an observer may run statements.
             let asked = sql.changes

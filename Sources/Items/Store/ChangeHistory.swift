@@ -21,6 +21,7 @@ struct ChangeHistory {
     var canRedo: Bool { !redoStack.isEmpty }
     /// The changes that `undo` would reverse.
     var nextUndo: [Change]? { undoStack.last?.changes }
+    var nextUndoAttachmentCount: Int { undoStack.last?.attachments.count ?? 0 }
     /// Whether attachments changed since the last commit.
     var hasAttachmentChanges: Bool { !attachmentStep.isEmpty }
 
@@ -300,6 +301,8 @@ extension ItemStore {
 
     /// Counts the items that ``undo()`` would restore; nil if there is nothing to undo. O(changes).
     package var undoTally: ItemCommitTally? { changeHistory.nextUndo.map { ItemCommitTally($0) } }
+    /// The number of attachments that ``undo()`` would restore or take back.
+    package var undoAttachmentCount: Int { changeHistory.nextUndoAttachmentCount }
 
     /// Undoes the last commit or transaction. Uncommitted changes are committed first and are then the last commit.
     ///
@@ -412,14 +415,14 @@ extension ItemStore {
     }
 
     private func reverseChanges(of group: ChangeGroup) throws(StoreError) {
-        for change in group.changes.reversed() {
+        func reverse(_ change: Change) throws(StoreError) {
             switch change.kind {
             case .append:
                 for offset in stride(from: change.count - 1, through: 0, by: -1) {
                     columns.takeOut(change.row + UInt32(offset))
                 }
             case .insert: columns.takeOut(change.row)
-            case .remove: columns.insert(change.row, at: min(Int(change.position), count))
+            case .remove: columns.putBack([change])
             case .set: try reverseValue(change, of: group)
             case .move:
                 // Changes from elsewhere may have shifted the position.
@@ -427,6 +430,9 @@ extension ItemStore {
                 if from != to { columns.move(from: from, to: to) }
             case .declare: columns.declare(columns.declarations(ofVersion: change.position))
             }
+        }
+        try group.changes.forEachReversed(reverse) { (removals: [Change]) throws(StoreError) in
+            columns.putBack(removals)
         }
     }
 

@@ -180,15 +180,18 @@ extension ItemStore {
         set { publisher.generation = newValue }
     }
 
-    /// Runs a body as a transaction. An outermost one is a separate commit, with a cause.
-    func transaction<Result>(_ cause: ItemStoreCommit.Cause, _ body: () throws -> Result) throws -> Result {
+    /// Runs a body as a transaction. An outermost one is a separate commit, with a cause, and runs again as one with the
+    /// isolation does.
+    func transaction<Result>(
+        _ cause: ItemStoreCommit.Cause, isolation: Isolation, _ body: () throws -> Result
+    ) throws -> Result {
         if isInTransaction { return try transaction(body) }
         delayPublishing()
         defer { publishDelayed() }
         try commit()
         publisher.cause = cause
         defer { publisher.cause = .script }
-        return try transaction(body)
+        return try transaction(isolation: isolation, body)
     }
 
     /// Delays the reports of commits until ``publishDelayed()``, so that work belonging to a commit can follow it.

@@ -47,13 +47,18 @@ struct PendingConflicts {
     /// What the increments of the waiting commits come to on the numbers of both sides; nil if there are none.
     private var increments: RepeatedIncrements?
 
-    init(_ pending: [PendingCommit], _ commits: [RemoteCommit], _ columns: ColumnStore) {
+    /// - Parameters:
+    ///   - pending: the waiting commits, oldest first.
+    ///   - commits: the remote ones.
+    ///   - columns: the items with the waiting commits.
+    ///   - denial: why the server refused the first waiting commit; nil if it did not.
+    init(_ pending: [PendingCommit], _ commits: [RemoteCommit], _ columns: ColumnStore, denial: String? = nil) {
         for commit in commits { for change in commit.changes { record(change.change, commit.host) } }
-        guard !theirs.isEmpty || declared != nil else { return }
+        guard !theirs.isEmpty || declared != nil || denial != nil else { return }
         rules = PendingDeclarations(pending, commits, columns)
         let numbers = PendingIncrements(pending)
-        if !numbers.isEmpty { increments = numbers.repeating(pending, after: commits, in: columns) }
-        for commit in pending { judge(commit) }
+        if !numbers.isEmpty { increments = RepeatedIncrements(numbers, pending, after: commits, in: columns) }
+        for (place, commit) in pending.enumerated() { judge(commit, place == 0 ? denial : nil) }
         guard var index = found.indices.last else { return }
         var moved: NameSet = []
         for commit in pending.reversed() {
@@ -68,51 +73,47 @@ struct PendingConflicts {
     }
 
     private mutating func record(_ change: ItemChange, _ host: String) {
-        switch change.kind {
-        case .declare:
+        if change.kind == .declare {
             declared = (host, change.new)
             return
-        case .insert:
-            theirs[change.itemKey, default: Theirs(host: host)].isInserted = true
-            theirs[change.itemKey]?.values = change.values
-        case .remove: theirs[change.itemKey, default: Theirs(host: host)].isRemoved = true
-        case .update:
-            theirs[change.itemKey, default: Theirs(host: host)].fields.updateValue(
-                change.new, forKey: change.field ?? "")
-            theirs[change.itemKey]?.values?[change.field ?? ""] = change.new
-        // Of two moves, the later one wins.
-        case .move: break
         }
         theirs[change.itemKey, default: Theirs(host: host)].host = host
+        switch change.kind {
+        case .insert:
+            theirs[change.itemKey]?.isInserted = true
+            theirs[change.itemKey]?.values = change.values
+        case .remove: theirs[change.itemKey]?.isRemoved = true
+        case .update:
+            theirs[change.itemKey]?.fields.updateValue(change.new, forKey: change.field ?? "")
+            theirs[change.itemKey]?.values?[change.field ?? ""] = change.new
+        // Of two moves, the later one wins.
+        case .move, .declare: break
+        }
     }
 
-    private mutating func judge(_ commit: PendingCommit) {
+    private mutating func judge(_ commit: PendingCommit, _ denial: String?) {
         var result = Found(commit: commit, host: "")
-        var (agreements, conflicts) = (0, 0)
+        result.commit.denial = denial
+        var (agreements, conflicts) = (0, denial == nil ? 0 : 1)
+        func conflict(with host: String) {
+            conflicts += 1
+            if result.host.isEmpty { result.host = host }
+        }
         for change in commit.changes.lazy.map(\.change) {
             switch verdict(change) {
             case .follows: break
             case .agrees: agreements += 1
-            case .conflicts(let host):
-                conflicts += 1
-                if result.host.isEmpty { result.host = host }
+            case .conflicts(let host): conflict(with: host)
             }
             if theirs[change.itemKey]?.isRemoved == true { result.removedItems.insert(change.itemKey) }
         }
-        if let host = overtakenRead(commit.reads) {
-            conflicts += 1
-            if result.host.isEmpty { result.host = host }
-        }
+        if let host = overtakenRead(commit.reads) { conflict(with: host) }
         var repeated = commit
         do throws(StoreError) { try increments?.add(&repeated) } catch {
-            conflicts += 1
-            if result.host.isEmpty { result.host = hostBeforeIncrements(of: commit) }
+            conflict(with: hostBeforeIncrements(of: commit))
             repeated = commit
         }
-        if let host = rules?.add(repeated) {
-            conflicts += 1
-            if result.host.isEmpty { result.host = host }
-        }
+        if let host = rules?.add(repeated) { conflict(with: host) }
         guard conflicts + agreements > 0 else { return }
         rules?.removeLast()
         increments?.removeLast()
@@ -281,15 +282,11 @@ struct LocalChanges {
                 }
             }
         }
-        let agreed = meetings.filter { Agreement.isPossible($0.value, mine($0, columns), of: $0.field) }
-        if agreed.count < meetings.count {
-            return meetings.lazy.filter { meeting in
-                !agreed.contains { $0.key == meeting.key && $0.field == meeting.field }
-            }.first.map { conflict($0, columns) }
-        }
+        let other = meetings.first { !Agreement.isPossible($0.value, mine($0, columns), of: $0.field) }
+        if let other { return conflict(other, columns) }
         let count = fields.values.reduce(0) { $0 + ($1?.count ?? 0) }
-        if agreed.isEmpty || agreed.count == count && !isMore && !declares { return nil }
-        return conflict(agreed[0], columns)
+        if meetings.isEmpty || meetings.count == count && !isMore && !declares { return nil }
+        return conflict(meetings[0], columns)
     }
 
     /// Whether an item has these pictures already: the same bytes, whoever has set them.
@@ -310,18 +307,14 @@ struct LocalChanges {
             return Self.conflict("the image of \(name) was changed by \(meeting.host), and here")
         }
         let also = mine == meeting.value ? ", too" : ""
+        let texts = ComparedValues.texts([meeting.value, mine])
         return Self.conflict(
-            "\(meeting.field) of \(name) was set to \(Self.text(meeting.value)) by \(meeting.host), and to "
-                + "\(Self.text(mine)) here\(also)")
+            "\(meeting.field) of \(name) was set to \(texts[0]) by \(meeting.host), and to \(texts[1]) here\(also)")
     }
 
     private static func name(_ key: String, _ columns: ColumnStore) -> String {
         let name = columns.row(ofKey: key).flatMap(columns.title) ?? ""
         return name.isEmpty ? "the item \(key)" : "the item \(key), \(name),"
-    }
-
-    private static func text(_ value: PropertyListValue?) -> String {
-        value == nil ? "nothing" : FieldValidation.describe(value)
     }
 
     private static func conflict(_ what: String) -> StoreError {

@@ -76,7 +76,7 @@ extension ItemStore {
                 }
             }
             if declaration.isUnique, let value = wanted ?? nil, !FieldDeclaration.isBlank(value),
-                !isTaken.insert(value).inserted
+                !isTaken.insert(value.comparable).inserted
             {
                 isUnfit = true
             }
@@ -200,17 +200,10 @@ extension FieldDeclaration {
 extension FieldDeclaration.Kind {
     /// A value of the kind for another one, such as a number for its text; nil inside for blank text, nil if there is
     /// none.
-    func converted(_ value: PropertyListValue) -> PropertyListValue?? {
-        switch self {
-        case .string: ItemFieldKind.string.converted(value)
-        case .integer: ItemFieldKind.integer.converted(value)
-        case .real: ItemFieldKind.real.converted(value)
-        case .boolean: ItemFieldKind.boolean.converted(value)
-        case .date: ItemFieldKind.date.converted(value)
-        case .number: ItemFieldKind.number.converted(value)
-        case .data, .array, .dictionary, .any: nil
-        }
-    }
+    func converted(_ value: PropertyListValue) -> PropertyListValue?? { ofTexts.flatMap { $0.converted(value) } }
+
+    /// What the texts of a file become in a declared field; nil if they stay, or are inferred.
+    var ofTexts: ItemFieldKind? { ItemFieldKind(rawValue: rawValue) }
 }
 
 /// A field for people: what is declared of it, and what the items have.

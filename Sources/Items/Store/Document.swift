@@ -34,6 +34,11 @@ final class Document {
     var canBeReplaced: Bool { persistence?.canReplace == true }
     var isJournalLong: Bool { !isSaving && persistence?.isJournalLong == true }
 
+    /// What the archive has in fields of items and their values do not: see ``UnheldObjects``.
+    func unheldObjects(of rows: [UInt32]) throws(StoreError) -> [UnheldObjects] {
+        UnheldObjects.all(try persistence?.unheldObjects(of: rows, in: columns) ?? [], columns)
+    }
+
     /// Records the result of opening.
     ///
     /// - Parameters:

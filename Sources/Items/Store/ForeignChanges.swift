@@ -190,9 +190,7 @@ extension ItemStore {
                 continue
             }
             let old = columns.row(ofKey: key).map(columns.storedValues(of:)) ?? [:]
-            for field in old.merging(values, uniquingKeysWith: { $1 }).keys.sorted() where old[field] != values[field] {
-                changes.append(.update(key, field, to: values[field]))
-            }
+            changes += ItemChange.updates(key, from: old, to: values)
             if keys[position] != key, let former = keys[position...].firstIndex(of: key) {
                 changes.append(.move(key, to: position))
                 keys.insert(keys.remove(at: former), at: position)

@@ -30,9 +30,6 @@ extension ItemField {
     /// Its key, which is unique.
     @inlinable package static var itemKey: ItemField { ItemField(rawValue: 4) }
 
-    /// The fields of every item of a household.
-    package static let domain: [ItemField] = [.name, .serialNumber, .valueInDollars, .dateCreated, .itemKey]
-
     /// A field of the household by its name's bytes; nil for any other name. All names differ in length.
     package init?(domain name: UnsafeBufferPointer<UInt8>) {
         let field: ItemField

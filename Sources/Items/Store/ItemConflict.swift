@@ -1,4 +1,5 @@
 public import ColumnEngine
+import Files
 package import PropertyList
 
 /// A commit of this host, made while the server did not respond, that conflicts with another host's changes.
@@ -28,7 +29,8 @@ public struct ItemConflict: Sendable, Hashable {
         package var theirs: PropertyListValue?
         /// Whether the item currently exists.
         package var isPresent: Bool
-        /// Why the commit's values do not hold what is declared now, for people; nil if they do.
+        /// Why the commit's values do not hold what is declared now, or why the server refused them, for people; nil if they do,
+        /// and it did not.
         package var problem: String?
 
         /// Whether the current value is neither the one before the commit nor the commit's, or the item is missing.
@@ -45,13 +47,15 @@ public struct ItemConflict: Sendable, Hashable {
     package let date: PropertyListDate
     /// The name of the other host; empty if unknown.
     package let host: String
+    /// Why the server refused the commit; nil if it did not, and other hosts' commits are the reason.
+    package let denial: String?
     /// The commit's changes, one per field, conflicting ones first.
     package let changes: [Change]
 }
 
 extension ItemConflict {
     init(_ commit: PendingCommit, _ store: ItemStore) {
-        (identifier, date, host) = (commit.identifier, commit.date, commit.host)
+        (identifier, date, host, denial) = (commit.identifier, commit.date, commit.host, commit.denial)
         var changes: [Change] = []
         for change in commit.changes.lazy.map(\.change) {
             let same = changes.firstIndex { $0.itemKey == change.itemKey && $0.field == change.field }
@@ -72,8 +76,20 @@ extension ItemConflict {
             changes.append(Self.change(change, store))
         }
         for place in changes.indices { changes[place].problem = Self.problem(changes[place], store) }
+        if let denial, !changes.isEmpty { changes[0].problem = denial }
         // A stable order: the conflicting ones first.
         self.changes = changes.filter(\.isConflicting) + changes.filter { !$0.isConflicting }
+    }
+
+    /// Refuses a field of an item that the commit neither changes nor makes.
+    func checkChanges(_ field: String, of key: String) throws(StoreError) {
+        let changes = changes.filter { $0.itemKey == key }
+        if changes.contains(where: { $0.kind == .insert || $0.field == field }) { return }
+        let names = changes.compactMap(\.shownField).sorted().joined(separator: ", ")
+        throw StoreError(
+            .invalidValue(field: field),
+            "the commit does not change \(field) of the item \(key): "
+                + (names.isEmpty ? "it sets no field of that" : "it changes \(names)"))
     }
 
     private static func problem(_ change: Change, _ store: ItemStore) -> String? {
@@ -117,7 +133,9 @@ extension ItemConflict: CustomStringConvertible {
 
     private var lines: [String] {
         let other = host.isEmpty ? "what the collection is now" : VisibleText.line(host)
-        let head = "the commit of \(date.text) did not follow \(other)"
+        let head =
+            denial == nil
+            ? "the commit of \(date.text) did not follow \(other)" : "the server refused the commit of \(date.text)"
         var rows = [["item", "field", "mine", "theirs", "base"]]
         for change in changes { rows += Self.rows(of: change) }
         let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -133,24 +151,39 @@ extension ItemConflict: CustomStringConvertible {
         let item = label(change)
         switch change.kind {
         case .update:
-            return [
-                [
-                    item, change.shownField ?? "", mine(change),
-                    change.isPresent ? text(change.theirs) : "(removed)", text(change.base),
-                ]
-            ]
-        case .insert: return [[item, "", "(new)", change.isPresent ? "(new, too)" : "", ""]]
-        case .remove: return [[item, "", "(removed)", change.isPresent ? "(changed)" : "(removed)", ""]]
+            var cells = texts([change.mine, change.theirs, change.base])
+            if let amount = change.increment { cells[0] = increment(amount) }
+            if !change.isPresent { cells[1] = "(removed)" }
+            return [[item, change.shownField ?? ""] + cells]
+        case .insert:
+            return [[item, "", "(new)", change.isPresent ? "(new, too)" : "", ""]]
+                + differences(change.mine, change.theirs).map { field, mine, theirs in
+                    ["", FieldTable.shownName(of: field)] + texts([mine, theirs]) + [""]
+                }
+        case .remove:
+            return [[item, "", "(removed)", change.isPresent ? "(changed)" : "(removed)", ""]]
+                + differences(change.theirs, change.base).map { field, theirs, base in
+                    ["", FieldTable.shownName(of: field), ""] + texts([theirs, base])
+                }
         case .declare: return declarationRows(of: change)
         case .move: return [[item, "", "(moved)", change.isPresent ? "" : "(removed)", ""]]
         }
     }
 
-    /// The commit's value of a field, or `+5` for an increment.
-    private static func mine(_ change: Change) -> String {
-        guard let amount = change.increment else { return text(change.mine) }
-        let shown = text(amount)
+    /// `+5` for an increment by 5.
+    private static func increment(_ amount: PropertyListValue) -> String {
+        let shown = FieldValidation.describe(amount)
         return shown.hasPrefix("-") ? shown : "+" + shown
+    }
+
+    /// The fields of an item in which two states of it differ; none if one of them is that it is not there.
+    private static func differences(
+        _ first: PropertyListValue?, _ second: PropertyListValue?
+    ) -> [(field: String, first: PropertyListValue?, second: PropertyListValue?)] {
+        guard let first = first?.fields, let second = second?.fields else { return [] }
+        return first.merging(second) { $1 }.keys.sorted().filter { first[$0] != second[$0] }.map {
+            ($0, first[$0], second[$0])
+        }
     }
 
     /// A row for each field about which the commit declares something else.
@@ -176,15 +209,11 @@ extension ItemConflict: CustomStringConvertible {
         return VisibleText.line(change.name.isEmpty ? "\(key)" : "\(key) \(change.name.prefix(24))")
     }
 
-    private static func text(_ value: PropertyListValue?) -> String {
-        VisibleText.line(value == nil ? "nothing" : FieldValidation.describe(value))
+    private static func texts(_ values: [PropertyListValue?]) -> [String] {
+        ComparedValues.texts(values).map(VisibleText.line)
     }
 
-    private static func trimmed(_ line: String) -> String {
-        var line = line
-        while line.hasSuffix(" ") { line.removeLast() }
-        return line
-    }
+    private static func trimmed(_ line: String) -> String { String(line.reversed().drop { $0 == " " }.reversed()) }
 }
 
 /// Resolution of commits that conflict with other hosts' changes: see ``ItemConflict``.
@@ -209,20 +238,22 @@ extension ItemStore {
     ///
     /// - Parameters:
     ///   - conflict: discarded afterwards.
-    ///   - values: by item key, values by field name that replace the commit's.
-    /// - Throws: `StoreError`, as a transaction does; the conflict is then kept.
+    ///   - values: by item key, values by field name that replace the commit's; null for none.
+    /// - Throws: `StoreError`, as a transaction does, and for a field that the commit does not change; the conflict is then
+    ///   kept.
     package func resolve(
         _ conflict: ItemConflict, _ values: [String: PropertyListFields]
     ) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         let commit = try pendingCommit(conflict)
+        for (key, fields) in values { for field in fields.keys { try conflict.checkChanges(field, of: key) } }
         try change { () throws(StoreError) in
             for change in conflict.changes { try redo(change, commit, values[change.itemKey] ?? [:]) }
             for (key, fields) in values {
                 guard let item = item(forKey: key) else {
                     throw StoreError(.itemRemoved, "no item has the itemKey \(key), which is to get the values")
                 }
-                for (field, value) in fields { try item.setValue(value, forField: field) }
+                for (field, value) in fields { try item.setValue(value == .null ? nil : value, forField: field) }
             }
         }
         try replica.end(commit)
@@ -243,7 +274,9 @@ extension ItemStore {
         case .remove: try present?.remove()
         case .insert:
             guard var values = change.mine?.fields else { return }
-            for (field, value) in replacements where field != "itemKey" { values[field] = value }
+            for (field, value) in replacements where field != "itemKey" {
+                values[field] = value == .null ? nil : value
+            }
             guard let present else { return try insert(values) }
             for (field, value) in values where field != "itemKey" { try set(present, field, value) }
         case .update:
@@ -292,4 +325,44 @@ extension ItemStore {
         }
         return found
     }
+}
+
+/// Values side by side in short texts that differ where the values do: by them a user decides between two hosts.
+enum ComparedValues {
+    /// The most characters of a value, and those of them before the first difference.
+    private static let (length, lead) = (40, 12)
+
+    /// The texts of values, nil for none, in the same order. A long one is cut, and has the place where the first two differ.
+    static func texts(_ values: [PropertyListValue?]) -> [String] {
+        let all = values.map { $0.map(text) ?? "nothing" }
+        guard all.count > 1, all.contains(where: { $0.count > length }) else { return all }
+        // Where two are equal, the third one is what differs.
+        let other = all[0] == all[1] ? all[all.count - 1] : all[1]
+        let common = zip(all[0], other).prefix { $0 == $1 }.count
+        return all.map { cut($0, from: max(common - lead, 0)) }
+    }
+
+    private static func cut(_ text: String, from start: Int) -> String {
+        if text.count <= length { return text }
+        // An unlike third one may be shorter.
+        let start = start < text.count ? start : text.count - length
+        let shown = text.dropFirst(start).prefix(length)
+        return (start > 0 ? "…" : "") + shown + (start + length < text.count ? "…" : "")
+    }
+
+    /// A value whole: tables as in scripts, bytes in hexadecimal.
+    private static func text(_ value: PropertyListValue) -> String {
+        switch value {
+        case .string(let text): return "\"\(text)\""
+        case .utf16: return "\"\(value.text ?? "")\""
+        case .data(let bytes): return "data of \(bytes.count.counted("byte")): \(bytes.hexadecimal)"
+        case .array(let elements): return list(elements.map(text))
+        case .set(let elements): return "a set of " + list(elements.map(text).sorted())
+        case .dictionary(let entries):
+            return list(entries.sortedEntries.map { "\($0.key.keyText) = \(text($0.value))" })
+        default: return FieldValidation.describe(value)
+        }
+    }
+
+    private static func list(_ parts: [String]) -> String { "{\(parts.joined(separator: ", "))}" }
 }

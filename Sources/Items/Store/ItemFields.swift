@@ -104,15 +104,16 @@ extension FieldDeclaration {
         func error(_ what: String) -> StoreError {
             StoreError(.invalidValue(field: name), "\(name) cannot be declared so: \(what)")
         }
+        func hint(_ word: String?, _ known: [String]) -> String {
+            let near = word.map { NearestNames.nearest(to: $0, among: known) } ?? []
+            return near.isEmpty ? "; there are \(known.joined(separator: ", "))" : NearestNames.suggestion(near)
+        }
         func kind(_ value: PropertyListValue?) throws(StoreError) -> Kind {
             guard let value else { return .any }
-            if case .string(let text) = value, let kind = Kind(exactly: text) { return kind }
-            var hint = ""
-            if case .string(let text) = value {
-                hint = NearestNames.suggestion(NearestNames.nearest(to: text, among: Kind.allCases.map(\.rawValue)))
-            }
-            if hint.isEmpty { hint = "; there are \(Kind.allCases.map(\.rawValue).joined(separator: ", "))" }
-            throw error("\(FieldValidation.describe(value)) is not a kind\(hint)")
+            let name: String? = if case .string(let text) = value { text } else { nil }
+            if let kind = name.flatMap(Kind.init(exactly:)) { return kind }
+            let known = hint(name, Kind.allCases.map(\.rawValue))
+            throw error("\(FieldValidation.describe(value)) is not a kind\(known)")
         }
         if case .string = specification {
             self.init(name, try kind(specification))
@@ -122,10 +123,7 @@ extension FieldDeclaration {
             throw error("a kind, a table or false is expected, got \(FieldValidation.describe(specification))")
         }
         for option in fields.keys.sorted(by: { $0 < $1 }) where !Self.options.contains(option) {
-            let near = NearestNames.nearest(to: option, among: Self.options)
-            let hint =
-                near.isEmpty ? "; there are \(Self.options.joined(separator: ", "))" : NearestNames.suggestion(near)
-            throw error("unknown option '\(option)'\(hint)")
+            throw error("unknown option '\(option)'\(hint(option, Self.options))")
         }
         self.init(name, try kind(fields["kind"]))
         func flag(_ option: String) throws(StoreError) -> Bool {
@@ -158,6 +156,7 @@ extension FieldDeclaration {
         switch fields["oneOf"] {
         case nil: break
         case .array(let elements)? where !elements.isEmpty: values = elements
+        case .array?: throw error("option 'oneOf' is empty: no value would fit")
         case let value: throw error("option 'oneOf' is an array of values, got \(FieldValidation.describe(value))")
         }
     }

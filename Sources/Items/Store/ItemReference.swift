@@ -21,9 +21,6 @@ package struct ItemReference: Hashable, Sendable {
         bits = UInt64(row) | UInt64(generation) << 32
     }
 
-    /// A reference that matches no item: no store has this many rows.
-    static let ofNoItem = ItemReference(bits: UInt64(UInt32.max))
-
     @inline(__always)
     var row: UInt32 { UInt32(truncatingIfNeeded: bits) }
 
@@ -56,13 +53,7 @@ extension ItemStore {
 
     /// All current items in order.
     package var allReferences: [ItemReference] {
-        let slots = columns.slots
-        return [ItemReference](unsafeUninitializedCapacity: slots.count) { buffer, count in
-            for row in slots where row != ItemOrder.hole {
-                buffer[count] = reference(row)
-                count += 1
-            }
-        }
+        columns.slots.filter { $0 != ItemOrder.hole }.map(reference)
     }
 
     /// The epoch, a counter that changes whenever an item is removed. The address is valid as long as the store.
@@ -95,7 +86,7 @@ extension ItemQuery {
     /// Copies the bits of the items' references, in order, to a buffer.
     ///
     /// - Parameter buffer: returns a buffer for this many; nil if there is none. It may change the store: items that it
-    ///   removes are among the references, or replaced by references to no item.
+    ///   removes are among the references.
     /// - Throws: as ``all()``.
     package func copyReferences(to buffer: (_ count: Int) -> UnsafeMutablePointer<UInt64>?) throws(StoreError) {
         let rows = try rows()

@@ -18,6 +18,19 @@ extension ItemStore {
     /// The error for a refused change.
     var readOnlyError: StoreError { replica.readOnlyError }
 
+    /// The most bytes of a new item's key: the server's index takes no entry of a third of a page.
+    private static let keyLimit = 2_000
+
+    /// Refuses an item whose key the server cannot have.
+    func checkSharedKey(_ row: UInt32) throws(StoreError) {
+        let count = columns.withKey(row) { $0.count }
+        guard count > Self.keyLimit else { return }
+        throw StoreError(
+            .invalidValue(field: "itemKey"),
+            "the itemKey \(columns.keyString(row).shortened(to: 60).quoted()) has \(count.grouped) bytes: in a shared collection "
+                + "it has \(Self.keyLimit.grouped) at most")
+    }
+
     /// Called when the connection is lost: items are read-only until ``applyRemoteCommits()`` reconnects.
     package func connectionWasLost() {
         if replica.isShared { isReadOnly = replica.isReadOnly }
@@ -62,17 +75,29 @@ extension ItemStore {
     /// Applies the commits that others made meanwhile, and sends the waiting ones, some at a time. Conflicting ones are
     /// rolled back, and kept to be resolved.
     ///
-    /// Others can commit until a part is ready to be sent, and wait then until it is: they cannot be ahead for ever.
+    /// Others can commit until a part is ready to be sent, and wait then until it is: they cannot be ahead for ever. A commit
+    /// that the server refuses for what it has is to be resolved, too.
     private func sendPendingCommits() throws(StoreError) {
+        guard let remote = replica.remote else { return }
         try sending { () throws(StoreError) in
-            defer { replica.release() }
-            try replica.settleDoubts()
+            defer { remote.release() }
+            try remote.settleDoubts()
             try catchUp()
-            while replica.hasPendingCommits {
-                let prepared = try replica.preparePendingCommits()
-                try replica.hold()
-                try catchUp()
-                try replica.sendPendingCommits(prepared)
+            var limit = remote.pendingCommits.count
+            while remote.hasPendingCommits {
+                do throws(StoreError) {
+                    let prepared = try remote.preparePendingCommits(atMost: limit)
+                    try remote.hold()
+                    try catchUp()
+                    replica.revision = try remote.sendPendingCommits(prepared, after: replica.revision)
+                    limit = max(limit, prepared.count * 2)
+                } catch {
+                    guard case .invalidValue = error.code else { throw error }
+                    remote.release()
+                    // One commit must not keep back all that are behind it: fewer are sent, in the end that one alone.
+                    if limit == 1 { try catchUp(with: [], denial: error.message) }
+                    limit = max(limit / 2, 1)
+                }
                 try catchUp()
             }
             attachments?.shared?.settle()
@@ -85,9 +110,12 @@ extension ItemStore {
         if !commits.isEmpty { try catchUp(with: commits) }
     }
 
-    /// The same of given commits. The body is called when they are applied, and the waiting ones not yet repeated on them.
-    private func catchUp(with commits: [RemoteCommit], _ didApply: () -> Void = {}) throws(StoreError) {
-        let (found, increments) = (replica.found(with: commits), replica.pendingIncrements)
+    /// The same of given commits, or of none when the server refused the first waiting one, for people. The body is called when
+    /// they are applied, and the waiting ones not yet repeated on them.
+    private func catchUp(
+        with commits: [RemoteCommit], denial: String? = nil, _ didApply: () -> Void = {}
+    ) throws(StoreError) {
+        let (found, increments) = (replica.found(with: commits, denial), replica.pendingIncrements)
         if !found.isEmpty {
             keepCommitBeforeChange()
             self.didApply(try replica.undo(found), host: found.last?.host)
@@ -113,10 +141,10 @@ extension ItemStore {
 
     /// Runs a body that waits for the server; nothing can be changed here meanwhile.
     private func sending(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        replica.beginSending()
+        replica.isSending = true
         isReadOnly = true
         defer {
-            replica.endSending()
+            replica.isSending = false
             isReadOnly = replica.isReadOnly
         }
         try body()

@@ -128,10 +128,7 @@ public final class ItemStore {
 
     /// All current items in order.
     public var allItems: [Item] {
-        var items: [Item] = []
-        items.reserveCapacity(columns.count)
-        for row in columns.slots where row != ItemOrder.hole { items.append(item(row: row)) }
-        return items
+        columns.slots.filter { $0 != ItemOrder.hole }.map(item(row:))
     }
 
     /// The items in order, each once: those present at the start of the iteration that still exist when it reaches
@@ -301,6 +298,7 @@ extension ItemStore {
                 try askObservers { try $0.itemStore(self, willInsert: item) }
             }
         }
+        if replica.isShared { try checkSharedKey(row) }
         try columns.appendDraft(row)
         if !publisher.observers.isEmpty { publishInserted(row) }
     }

@@ -1,8 +1,9 @@
 import ColumnEngine
-import PropertyList
+package import PropertyList
 
 /// Finds the waiting commits that do not hold what is declared once remote commits precede them: a value that another
-/// host's item has by now, one that does not fit what another host declared, a declaration that remote values do not fit.
+/// host's item has by now, one that does not fit what another host declared, one that refers to an item that another host
+/// removed; a declaration that remote values do not fit; a removal of an item to which another host's item refers.
 ///
 /// The store still has the waiting commits' values, and none of the remote ones. Those of items that either side changed
 /// are looked up here, the others in the store.
@@ -99,9 +100,9 @@ struct PendingDeclarations {
 
     private mutating func put(_ state: State?, _ key: String) {
         for field in holders.keys {
-            if let value = states[key]?.value(field) ?? nil { holders[field]?[Self.comparable(value)]?.remove(key) }
+            if let value = states[key]?.value(field) ?? nil { holders[field]?[value.comparable]?.remove(key) }
             if let value = state?.value(field) ?? nil {
-                holders[field]?[Self.comparable(value), default: []].insert(key)
+                holders[field]?[value.comparable, default: []].insert(key)
             }
         }
         states[key] = state
@@ -124,19 +125,16 @@ struct PendingDeclarations {
             return host
         }
         for change in changes {
-            switch change.kind {
-            case .insert:
-                for declaration in declarations.all {
-                    if let host = violation(change.itemKey, declaration) { return host }
+            let affected: [FieldDeclaration] =
+                switch change.kind {
+                case .insert: declarations.all
+                case .update: declarations[change.field ?? ""].map { [$0] } ?? []
+                case .remove, .move, .declare: []
                 }
-            case .update:
-                if let declaration = declarations[change.field ?? ""],
-                    let host = violation(change.itemKey, declaration)
-                {
-                    return host
-                }
-            case .remove, .move, .declare: continue
+            for declaration in affected {
+                if let host = violation(change.itemKey, declaration, replacing: change.old) { return host }
             }
+            if change.kind == .remove, let host = referrer(to: change) { return host }
         }
         return nil
     }
@@ -159,10 +157,54 @@ struct PendingDeclarations {
         return nil
     }
 
-    private mutating func violation(_ key: String, _ declaration: FieldDeclaration) -> String? {
+    private mutating func violation(
+        _ key: String, _ declaration: FieldDeclaration, replacing old: PropertyListValue?
+    ) -> String? {
         guard let state = states[key], state.isPresent, let value = state.value(declaration.name) else { return nil }
         if let declaringHost, !columns.fits(value, declaration) { return declaringHost }
+        if let kind = declaration.references?.kind {
+            let known = old?.referredIDs ?? []
+            for id in value?.referredIDs ?? [] where !known.contains(id) {
+                if let host = isRemoved(id, kind, declaration) { return host }
+            }
+        }
         return isTaken(value, key, declaration)
+    }
+
+    // MARK: References
+
+    /// The host that removed the item to which a value refers, empty if it is not known; nil if the item is there.
+    private func isRemoved(_ value: PropertyListValue, _ kind: String, _ declaration: FieldDeclaration) -> String? {
+        guard let id = ItemKind.text(of: value) else { return nil }
+        var keys = ItemKind.keys(kind, id)
+        if let row = columns.target(value, declaration) { keys.insert(columns.keyString(row), at: 0) }
+        guard let key = keys.first(where: { states[$0] != nil }), let state = states[key], !state.isPresent,
+            !states.contains(where: { isPresent($0.value, $0.key, kind, id) })
+        else { return nil }
+        return state.host ?? ""
+    }
+
+    /// Whether a state is that of an item of a kind with an id.
+    private func isPresent(_ state: State, _ key: String, _ kind: String, _ id: String) -> Bool {
+        guard state.isPresent else { return false }
+        if ItemKind.keys(kind, id).contains(key) { return true }
+        let own = [ItemKind.fieldName, ItemKind.idName].map { (state.value($0) ?? nil).flatMap(ItemKind.text(of:)) }
+        return own == [kind, id]
+    }
+
+    /// The host whose item refers to one that a waiting commit removes.
+    private func referrer(to removal: ItemChange) -> String? {
+        let values = removal.values ?? [:]
+        guard let kind = values[ItemKind.fieldName]?.text else { return nil }
+        let ids = [values[ItemKind.idName].flatMap(ItemKind.text(of:)), ItemKind.id(kind, inKey: removal.itemKey)]
+        let removed = Set((ids.compactMap { $0 } + [removal.itemKey]).flatMap(ItemKind.values))
+        for declaration in declarations.all where declaration.references?.kind == kind {
+            for state in states.values where state.isPresent {
+                guard let host = state.host, let value = state.values[declaration.name] ?? nil else { continue }
+                if value.referredIDs.contains(where: removed.contains) { return host }
+            }
+        }
+        return nil
     }
 
     /// The host of the other item with a value of a unique field, empty if it is not known; nil if there is none.
@@ -174,11 +216,11 @@ struct PendingDeclarations {
         if holders[field] == nil {
             var known: [PropertyListValue: NameSet] = [:]
             for (key, state) in states {
-                if let value = state.value(field) ?? nil { known[Self.comparable(value), default: []].insert(key) }
+                if let value = state.value(field) ?? nil { known[value.comparable, default: []].insert(key) }
             }
             holders[field] = known
         }
-        let keys = holders[field]?[Self.comparable(value)] ?? []
+        let keys = holders[field]?[value.comparable] ?? []
         if let other = keys.first(where: { $0 != key }) { return states[other]?.host ?? "" }
         let index = indexes[field] ?? columns.valueIndex(field)
         indexes[field] = index
@@ -188,14 +230,14 @@ struct PendingDeclarations {
         }
         return row == nil ? nil : ""
     }
+}
 
-    /// A value by which equal numbers of several kinds are found.
-    private static func comparable(_ value: PropertyListValue) -> PropertyListValue {
-        switch value {
-        case .real(let number): Int64(exactly: number).map { .integer($0) } ?? value
-        case .single(let number): Int64(exactly: number).map { .integer($0) } ?? .real(Double(number))
-        default: value
-        }
+extension PropertyListValue {
+    /// The value by which equal numbers of several kinds are one.
+    package var comparable: PropertyListValue {
+        guard let floating else { return self }
+        return Int128(exactly: floating).map { Int64(exactly: $0).map { .integer($0) } ?? .wideInteger($0) }
+            ?? .real(floating)
     }
 }
 
@@ -203,7 +245,7 @@ struct PendingDeclarations {
 /// increments that remain are made again, on what is there by then.
 struct PendingIncrements {
     /// By key and field, the value before the waiting commits of a field that is incremented.
-    private var bases: NameTable<NameTable<PropertyListValue?>> = [:]
+    fileprivate private(set) var bases: NameTable<NameTable<PropertyListValue?>> = [:]
 
     init(_ pending: [PendingCommit]) {
         for change in pending.lazy.flatMap(\.changes).map(\.change) where change.increment != nil {
@@ -233,19 +275,6 @@ struct PendingIncrements {
 
     var isEmpty: Bool { bases.isEmpty }
 
-    /// The increments as they are made again, commit by commit.
-    ///
-    /// - Parameters:
-    ///   - pending: the waiting commits.
-    ///   - commits: the remote commits that precede them.
-    ///   - columns: the items, which need not have the remote commits yet.
-    /// - Returns: the increments before the first commit.
-    func repeating(
-        _ pending: [PendingCommit], after commits: [RemoteCommit], in columns: ColumnStore
-    ) -> RepeatedIncrements {
-        RepeatedIncrements(bases, pending, commits, columns)
-    }
-
     /// The commits that still wait, with the values that their changes have now, and the updates that give the items them.
     ///
     /// - Parameters:
@@ -257,7 +286,7 @@ struct PendingIncrements {
     func repeated(
         _ pending: [PendingCommit], after commits: [RemoteCommit], in columns: ColumnStore
     ) throws(StoreError) -> (pending: [PendingCommit], updates: [RemoteChange]) {
-        var increments = repeating(pending, after: commits, in: columns)
+        var increments = RepeatedIncrements(self, pending, after: commits, in: columns)
         var pending = pending
         for commit in pending.indices { try increments.add(&pending[commit]) }
         return (pending, increments.updates)
@@ -277,12 +306,19 @@ struct RepeatedIncrements {
     private var former:
         (declarations: FieldDeclarations, values: [(key: String, field: String, value: PropertyListValue?)])
 
-    fileprivate init(
-        _ bases: NameTable<NameTable<PropertyListValue?>>, _ pending: [PendingCommit], _ commits: [RemoteCommit],
-        _ columns: ColumnStore
+    /// The increments before the first commit; they are made again commit by commit.
+    ///
+    /// - Parameters:
+    ///   - increments: the numbers that the waiting commits increment.
+    ///   - pending: the waiting commits.
+    ///   - commits: the remote commits that precede them.
+    ///   - columns: the items, which need not have the remote commits yet.
+    init(
+        _ increments: PendingIncrements, _ pending: [PendingCommit], after commits: [RemoteCommit],
+        in columns: ColumnStore
     ) {
         self.columns = columns
-        values = bases
+        values = increments.bases
         declarations = columns.declarations
         former = (declarations, [])
         // The items may have what waiting commits declare.

@@ -13,8 +13,9 @@ final class RemoteReplica {
     var revision = ItemRevision.initial
     /// Which remote commits conflict with the current transaction.
     var isolation = ItemStore.Isolation.serializable
-    /// Whether a commit is being sent.
-    private(set) var isSending = false
+    /// Whether a commit is being sent: handlers that run while waiting for the server must not change items, or their
+    /// changes would become part of the commit.
+    var isSending = false
 
     private let columns: ColumnStore
     /// The heap's bytes of text at the last commit.
@@ -61,12 +62,6 @@ final class RemoteReplica {
         committedTextBytes = columns.textBytes
         return ItemCommit(columns, columns.changes, following: revision, textBytes: textBytes)
     }
-
-    /// Begins to send: handlers that run while waiting for the server must not change items, or their changes would
-    /// become part of the commit.
-    func beginSending() { isSending = true }
-
-    func endSending() { isSending = false }
 
     /// Sends the log's changes, or keeps them until the server is back. Remote commits to the same items, but not
     /// the same fields, are applied first. When others were ahead twice, they wait for the third attempt.
@@ -314,9 +309,9 @@ final class RemoteReplica {
         return commits
     }
 
-    /// The waiting commits that conflict or agree with remote ones.
-    func found(with commits: [RemoteCommit]) -> [PendingConflicts.Found] {
-        PendingConflicts(remote?.pendingCommits ?? [], commits, columns).found
+    /// The waiting commits that conflict or agree with remote ones, or of which the server refused the first.
+    func found(with commits: [RemoteCommit], _ denial: String?) -> [PendingConflicts.Found] {
+        PendingConflicts(remote?.pendingCommits ?? [], commits, columns, denial: denial).found
     }
 
     /// The numbers that waiting commits increment.
@@ -387,28 +382,21 @@ final class RemoteReplica {
                 error)
         }
     }
-
-    /// Finds out which of the waiting commits the server has after all.
-    func settleDoubts() throws(StoreError) { try remote?.settleDoubts() }
-
-    /// Prepares to send the oldest waiting commits, and returns their identifiers.
-    func preparePendingCommits() throws(StoreError) -> [[UInt8]] { try remote?.preparePendingCommits() ?? [] }
-
-    /// Keeps other hosts from committing until commits are sent or ``release()``.
-    func hold() throws(StoreError) { try remote?.hold() }
-
-    func release() { remote?.release() }
-
-    /// Sends prepared commits, all or none.
-    func sendPendingCommits(_ prepared: [[UInt8]]) throws(StoreError) {
-        if let remote { revision = try remote.sendPendingCommits(prepared, after: revision) }
-    }
 }
 
 extension ColumnStore {
     /// An item's fields, and the digests of its attachments.
     func storedValues(of row: UInt32) -> PropertyListFields {
         dictionary(of: row, keepsAttachment: true, marksAbsent: true)
+    }
+}
+
+extension ItemChange {
+    /// The updates that give an item other fields.
+    static func updates(
+        _ key: String, from old: PropertyListFields, to new: PropertyListFields
+    ) -> [ItemChange] {
+        old.merging(new) { $1 }.keys.sorted().filter { old[$0] != new[$0] }.map { .update(key, $0, to: new[$0]) }
     }
 }
 
@@ -460,12 +448,7 @@ struct NewItems {
             return
         }
         let key = change.itemKey
-        var base: PropertyListFields?
-        if let known = bases[key] {
-            base = known
-        } else {
-            base = columns.row(ofKey: key).map(columns.storedValues(of:))
-        }
+        var base = bases[key] ?? columns.row(ofKey: key).map(columns.storedValues(of:))
         switch change.kind {
         case .insert: base = nil
         case .remove: base = change.values
@@ -482,11 +465,7 @@ struct NewItems {
         case (_?, nil): removals.append(RemoteChange(.remove(key)))
         case (nil, let values?): rest.append(RemoteChange(.insert(values), rank: rank(key) ?? []))
         case (let base?, let values?):
-            if base == values { return }
-            for field in base.merging(values, uniquingKeysWith: { $1 }).keys.sorted() where base[field] != values[field]
-            {
-                rest.append(RemoteChange(.update(key, field, to: values[field])))
-            }
+            rest += ItemChange.updates(key, from: base, to: values).map { RemoteChange($0) }
         }
     }
 }

@@ -211,8 +211,8 @@ extension ItemStore {
     /// The host calls it at the end of each chunk, handler and timer.
     ///
     /// - Returns: whether there was anything to write.
-    /// - Throws: `StoreError`: `conflict` if the collection has conflicting changes since: the store's are then rolled
-    ///   back; `inputOutput`: the changes are kept, and the next commit tries again.
+    /// - Throws: `StoreError`: `conflict` if the collection has conflicting changes since, `invalidValue` if its server cannot
+    ///   have a value: the store's changes are then rolled back; `inputOutput`: they are kept, and the next commit tries again.
     @discardableResult
     public func commit() throws(StoreError) -> Bool {
         defer { publishCommits() }
@@ -246,7 +246,7 @@ extension ItemStore {
         do throws(StoreError) {
             return try write(kind, waits: waits)
         } catch {
-            if error.code == .conflict {
+            if error.isLoss {
                 columns.unseal()
                 rollBack(to: 0)
                 applyUnappliedCommits()

@@ -138,6 +138,58 @@ struct FileShapeTests {
         #expect(try values("note") == [nil, .string("x;y"), nil])
     }
 
+    @Test(
+        "rejected records of JSON are as they were, with the last reason", arguments: [ItemFileFormat.json, .jsonLines])
+    func rejectedRecords(_ format: ItemFileFormat) throws {
+        let records = [
+            #"{"$error":"x", "name":true,"n":1.0 }"#, #"{"name":false,"e":1e2,"w":9007199254740993.0}"#,
+            #"{ "a":1,"a":2,"name":"\u0041", "$error" : "y","name":[] }"#,
+        ]
+        let isJSON = format == .json
+        let text =
+            isJSON
+            ? "{\"all\":[\(records.joined(separator: ",")),{\"name\":\"B\"}]}" : records.joined(separator: "\n")
+        let first = try report(text, format) { $0.skipsRow = { _, _, _ in true } }
+        #expect((first.created, first.rejected) == (isJSON ? 1 : 0, 3))
+        let rejects = String(decoding: first.rejects, as: UTF8.self)
+        for kept in [
+            #"{"name":true,"n":1.0, "$error": "name"#,
+            #"{"name":false,"e":1e2,"w":9007199254740993.0, "$error": "name"#,
+            #"{ "a":1,"a":2,"name":"\u0041","name":[], "$error": "name"#,
+        ] { #expect(rejects.contains(kept), "\(rejects)") }
+        let again = try report(rejects, format) { $0.skipsRow = { _, _, _ in true } }
+        #expect(again.created == 0 && again.rejects == first.rejects)
+    }
+
+    @Test("rejected records of a property list keep parts of a second, and what XML lacks")
+    func rejectedPropertyList() throws {
+        let date = PropertyListValue.date(PropertyListDate(secondsSinceReferenceDate: 0.25))
+        for extra in [date, .string("\u{1}"), .null, .integer(1)] {
+            let record = PropertyListValue.fields(["name": .boolean(true), "extra": extra])
+            var options = ItemFileOptions(format: .propertyList)
+            options.skipsRow = { _, _, _ in true }
+            let report = try store.importReport(
+                PropertyListValue.array([record]).encoded(as: .binary), path: "f", options)
+            guard case .array(let records) = try PropertyListValue(decoding: report.rejects) else {
+                Issue.record("no array")
+                return
+            }
+            #expect(records.first?.fields?["extra"] == extra)
+            #expect(report.rejects.starts(with: "<?xml".utf8) == (extra == .integer(1)))
+        }
+    }
+
+    @Test("what a property list has otherwise than it is read is said") func damagedPropertyList() throws {
+        let report = try report(
+            "<plist><array>\n<dict><key>name</key><string>A</string>\n<key>d</key><date>2023-02-29T00:00:00Z</date><key>name</key><string>B</string></dict></array></plist>",
+            .propertyList)
+        #expect(
+            report.remarks.map(\.description) == [
+                "line 3: no calendar has the date “2023-02-29T00:00:00Z”; it reads as 2023-03-01T00:00:00Z",
+                "line 2: the key “name” stands twice in a dictionary; the last counts",
+            ])
+    }
+
     @Test("rejected rows keep the lines left out, and files without a header") func rejectedForms() throws {
         func change(_ options: inout ItemFileOptions) {
             options.skipsRow = { _, _, _ in true }

@@ -126,7 +126,9 @@ import Testing
         #expect(statement.columns.map(\.name) == ["z", "name", "deep", "big"])
     }
 
-    @Test("remarks on a file name what statements have, and a null is NULL, which nobody is told")
+    @Test(
+        "remarks on a file name what statements have, and a null is NULL, which nobody is told, but not one within a value"
+    )
     func remarks() throws {
         let cells = (0..<40).map { "\($0)" } + ["NA"]
         try fixture.files.write("na.csv", "n,m\n" + cells.map { "\($0),1\n" }.joined())
@@ -135,6 +137,9 @@ import Testing
         try fixture.files.write("null.jsonl", "{\"a\": 1, \"b\": null}\n{\"a\": null, \"b\": 2}\n")
         let statement = try fixture.sql.prepare("select a, b from jsonl('null.jsonl')")
         #expect(statement.remarks.isEmpty, "\(statement.remarks)")
+        try fixture.files.write("deep.jsonl", "{\"a\": null, \"b\": {\"x\": null, \"y\": 1}}\n")
+        let deep = try fixture.sql.prepare("select a, b from jsonl('deep.jsonl')").remarks
+        #expect(deep == ["deep.jsonl: 1 null left out, the first of \"b.x\": a field has a value or is absent"])
         #expect(fixture.error("create virtual table temp.f using fts5(a)")?.message.contains("sqlite.open") ?? false)
     }
 

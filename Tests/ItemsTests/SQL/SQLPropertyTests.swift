@@ -105,7 +105,10 @@ import Testing
         )
         let insert = try fixture.sql.prepare("insert into plain values(?, ?, ?, ?, ?, ?, ?)")
         for custom in values {
-            for (place, field) in (Self.fields + ["n"]).enumerated() { try insert.bind(custom[field], at: place) }
+            for (place, field) in (Self.fields + ["n"]).enumerated() {
+                let isNaN = custom[field]?.floating?.isNaN ?? false
+                try insert.bind(isNaN ? nil : custom[field], at: place)
+            }
             try insert.run()
             insert.reset()
         }

@@ -296,6 +296,27 @@ struct UniqueFieldTests {
         try other.setValue(.real(1), forField: "n")
     }
 
+    @Test(
+        "equal numbers of different kinds are one value, whether they were there or come",
+        arguments: [
+            (PropertyListValue.integer(1), PropertyListValue.real(1)), (.real(-0.0), .integer(0)),
+            (.single(0.5), .real(0.5)), (.wideInteger(1 << 64), .real(0x1p64)),
+            (.real(-0x1p70), .wideInteger(-1 << 70)),
+        ])
+    func equalNumbers(first: PropertyListValue, second: PropertyListValue) throws {
+        var n = FieldDeclaration("n", .number)
+        n.isUnique = true
+        let store = ItemStore()
+        for value in [first, second] { try store.createItem(ItemFields(custom: ["n": value])) }
+        #expect(throws: StoreError.self) { try store.declare([n]) }
+        try #require(store[1]).setValue(.integer(7), forField: "n")
+        try store.declare([n])
+        #expect(throws: StoreError.self) { try store[1]?.setValue(second, forField: "n") }
+        try store[0]?.setValue(second, forField: "n")
+        #expect(throws: StoreError.self) { try store[1]?.setValue(first, forField: "n") }
+        #expect(store.count == 2)
+    }
+
     @Test("over items with equal values it is not declared")
     func existing() throws {
         let store = ItemStore()

@@ -319,18 +319,14 @@ struct SingleModelDecoding: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { value == .null }
 
-    private func take<Value: ItemValue>() throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try ItemModelDecoder.decode(type, value, at: codingPath)
+    }
+
+    func decode<Value: ItemValue & Decodable>(_ type: Value.Type) throws -> Value {
         guard let result = Value(fieldValue: value) else {
             throw ItemModelDecoder.mismatch(Value.self, value, at: codingPath)
         }
         return result
     }
-
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try ItemModelDecoder.decode(type, value, at: codingPath)
-    }
-}
-
-extension SingleModelDecoding {
-    func decode<Value: ItemValue & Decodable>(_ type: Value.Type) throws -> Value { try take() }
 }

@@ -254,9 +254,9 @@ struct SingleModelEncoding: SingleValueEncodingContainer {
 }
 
 extension FieldDeclaration.Kind {
-    /// The kind of a value, for a property whose type has none of its own: of a nested struct, of an enum without
+    /// The kind of a value, as for a property whose type has none of its own: of a nested struct, of an enum without
     /// conformance to ``ItemValue``.
-    fileprivate init?(of value: PropertyListValue) {
+    init?(of value: PropertyListValue) {
         switch value {
         case .string, .utf16: self = .string
         case .integer, .wideInteger: self = .integer

@@ -19,8 +19,8 @@ enum ModelProbe {
         var names: Set<ExactText>?
         do {
             let count = try round(Model.self, bit: nil).keys
-            let bits = (0..<max(count, 1).bitCount).map { Optional($0) }
-            for bit in [nil] + bits {
+            let bitCount = Int.bitWidth - max(count, 1).leadingZeroBitCount
+            for bit in [nil] + (0..<bitCount).map(Optional.init) {
                 let model = try round(Model.self, bit: bit).model
                 let value = try fieldValue(model[keyPath: property]) ?? .null
                 let found = try Set(values(of: model).filter { $0.value == value }.map(\.name))
@@ -83,11 +83,6 @@ enum ModelProbe {
         let path = error.context.codingPath.text
         return path.isEmpty ? error.context.debugDescription : "\(path): \(error.context.debugDescription)"
     }
-}
-
-extension Int {
-    /// The number of bits of the number.
-    fileprivate var bitCount: Int { Int.bitWidth - leadingZeroBitCount }
 }
 
 /// The values of a round: each key of the model gets a number from 1 on, whose bit decides between two values.
