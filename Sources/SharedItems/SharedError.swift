@@ -57,6 +57,11 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                     .denied,
                     "\(error.message): the server's disk is full, and nothing was committed; free space there, then commit again"
                 )
+            case "25P03":
+                self.init(
+                    .denied,
+                    "what was done while the other hosts were kept out took too long, and nothing was committed: do it in "
+                        + "smaller parts, or when fewer hosts commit")
             case "55P03":
                 self.init(
                     .denied,
@@ -66,6 +71,14 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
                 self.init(
                     .unusable,
                     "the server is a standby, which takes no commits: name the primary, or all servers, in the address")
+            // The tables of the collections are named with their schema, or have other names.
+            case "42P01" where !error.message.contains("cubby."),
+                "42703" where error.message.contains("items"), "42804" where error.message.contains("items"):
+                self.init(
+                    .unusable,
+                    "the table of the published items is missing, or not as it was made (\(error.message)), and nothing was "
+                        + "committed: its owner runs cubby shared publish --end '\(address.description)', and publishes again"
+                )
             case "42703", "42804", "42P06", "42P07": self.init(SharedSchema.foreignSchema, address)
             case "3F000", "42P01", "42883": self.init(SharedSchema.missingSchema(address), address)
             default: self.init(.denied, "the server refused: \(error.message) (SQLSTATE \(code))")
@@ -75,7 +88,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
 
     /// Remedies for a failure to connect, by a part of libpq's message; the first match counts.
     private static let hints: [(part: String, hint: String)] = [
-        ("session is read-only", "no server of the address takes commits: a standby has to be promoted"),
+        ("session is read-only", standbyHint), ("in hot standby mode", standbyHint),
         ("password authentication failed", passwordHint), ("no password supplied", passwordHint),
         (
             "does not match host name",
@@ -102,6 +115,7 @@ public struct SharedError: Error, Sendable, CustomStringConvertible {
         ("closed the connection unexpectedly", noServerHint), ("EOF detected", noServerHint),
         ("too many clients", "raise max_connections at the server, or end hosts that are not needed"),
     ]
+    private static let standbyHint = "no server of the address takes commits: a standby has to be promoted"
     private static let passwordHint =
         "put the password into the file that PGPASSFILE names (~/.pgpass, host:port:database:user:password)"
     private static let otherServerHint = "what listens there is no PostgreSQL server: check host and port"

@@ -229,7 +229,7 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.attachments", "ItemStore.indexedFields", "ItemStore.createIndex", "ItemStore.dropIndex",
             "ItemStore.defaultRetries", "ItemStore.isInTransaction", "ItemStore.commitGeneration",
             "ItemStore.commitCounter",
-            "ItemStore.undoTally",
+            "ItemStore.undoAttachmentCount", "ItemStore.undoTally",
         ],
         "a transaction's and a commit's own steps": [
             "ItemStore.transaction", "ItemStore.beginTransaction", "ItemStore.endTransaction",

@@ -43,6 +43,34 @@ struct SharedProgressTests {
         try expectEqual([host, desk])
     }
 
+    @Test(
+        "an import comes through beside a host that commits all the time, and runs again if it depends on the items",
+        arguments: [[], ["sku"]])
+    func imports(key: [String]) throws {
+        let (desk, address) = try desk("imports-\(key.count)")
+        let host = try ItemStore.open(SharedPersistence(address, hostName: "host"))
+        try host.createItem(ItemFields(name: "old", custom: ["sku": .string("s0")]))
+        try host.commit()
+        try desk.update()
+        var (attempts, commits) = (0, 0)
+        var options = ItemFileOptions(format: .csv)
+        (options.key, options.updates) = (key, !key.isEmpty)
+        if !key.isEmpty { options.afterRows = { _, _ in attempts += 1 } }
+        options.progress = { _, _ in
+            // It is kept out, and goes on afterwards.
+            _ = try desk.item(forKey: "busy")?.increment("valueInDollars", by: Int64(1))
+            if (try? desk.commit()) != nil { commits += 1 }
+        }
+        let rows = (0..<3_000).map { "n\($0),s\($0)\n" }.joined()
+        let report = try host.importReport(Array("name,sku\n\(rows)".utf8), path: "rows.csv", options)
+        #expect((report.created, report.updated) == (key.isEmpty ? (3_000, 0) : (2_999, 1)))
+        #expect(key.isEmpty || (2...4).contains(attempts), "\(attempts) attempts")
+        #expect(commits > 1)
+        try desk.commit()
+        try expectEqual([host, desk])
+        #expect(host.count == (key.isEmpty ? 3_003 : 3_002))
+    }
+
     @Test("the answer to a commit brings those that came in between: the log is not read for them")
     func commitsInBetween() throws {
         let (desk, address) = try desk("in-between")
@@ -150,7 +178,7 @@ struct SharedProgressTests {
         link.proxy.cut(after: nil)
         // Once a part is sent, a host that comes then has the state as of it.
         try laptop.shared.poll()
-        let prepared = try laptop.shared.preparePendingCommits()
+        let prepared = try laptop.shared.preparePendingCommits(atMost: .max)
         #expect(prepared.count < 600)
         try laptop.shared.hold()
         laptop.replica.revision = try laptop.shared.sendPendingCommits(prepared, after: laptop.revision)

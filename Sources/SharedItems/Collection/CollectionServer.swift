@@ -100,7 +100,7 @@ final class CollectionServer {
         }
     }
 
-    /// Finds the collection on a server, and listens. It takes two round trips.
+    /// Finds the collection on a server, and listens. It takes two round trips, after those of connecting.
     private func use(_ connection: PostgresConnection) throws(PostgresError) {
         denial = nil
         try SharedSchema.checkServer(connection)
@@ -166,7 +166,10 @@ final class CollectionServer {
         do throws(PostgresError) { return try body() } catch {
             if let connection, !connection.isOpen { disconnect() }
             let shown = SharedError(error, address)
-            throw StoreError(shown.code == .disconnected ? .disconnected : .inputOutput, shown.message, cause: error)
+            let code: StoreError.Code =
+                shown.code == .disconnected
+                ? .disconnected : error.isOfContents ? .invalidValue(field: "") : .inputOutput
+            throw StoreError(code, shown.message, cause: error)
         }
     }
 

@@ -135,8 +135,8 @@ struct EncodedCommit {
     }
 
     private static func claims(_ effects: [Effect], _ rows: ColumnStore) -> [[UInt8]] {
-        let unique = rows.uniqueFields
-        if unique.isEmpty { return [] }
+        let (unique, references) = (rows.uniqueFields, rows.references)
+        if unique.isEmpty, references.isEmpty { return [] }
         var claims: Set<[UInt8]> = []
         for effect in effects where effect.isThere {
             for field in unique where effect.isWhole || effect.fields.contains(field.rawValue) {
@@ -144,6 +144,15 @@ struct EncodedCommit {
                     UniqueClaim.bytes(of: $0, in: rows.name(of: field))
                 }
                 if let claim { claims.insert(claim) }
+            }
+            for (field, declaration) in references where effect.isWhole || effect.fields.contains(field.rawValue) {
+                claims.formUnion(UniqueClaim.references(by: rows.value(effect.row, field), declaration))
+            }
+        }
+        let kinds = Set(references.compactMap(\.declaration.references?.kind))
+        for effect in effects where !effect.isThere {
+            for kind in kinds where rows.isOf(kind, effect.row) {
+                claims.formUnion(rows.ids(effect.row).map { UniqueClaim.item(kind, $0) })
             }
         }
         return Array(claims)
@@ -226,6 +235,19 @@ struct EncodedCommit {
     }
 }
 
+extension [EncodedCommit] {
+    /// The error of a server that refuses what they have, with the name of the item; any other error as it is.
+    func named(in error: StoreError, _ end: String = "") -> StoreError {
+        guard case .invalidValue = error.code, let key = lazy.flatMap({ $0.keys + $0.removed }).first,
+            let name = key.withUnsafeBytes({ try? RecordChange.key($0) })
+        else { return error }
+        let count = reduce(0) { $0 + $1.keys.count + $1.removed.count }
+        let item = "the item \(VisibleText.line(name.shortened(to: 60)))"
+        let items = count == 1 ? item : "\(count.counted("item")), the first of them \(name)"
+        return StoreError(error.code, "\(items): \(error.message)\(end)", cause: error.cause)
+    }
+}
+
 /// A commit as it was sent.
 struct SentCommit {
     /// Identifies the commit however often it is sent: it cannot be applied twice.
@@ -253,50 +275,6 @@ struct SentCommit {
             }
         self.init(
             token: SharedPersistence.newIdentifier(), seen: commit.revision.rawValue, reads: all, commit: encoded)
-    }
-}
-
-/// A value of a unique field that an item gets, as the server compares it: of two commits that did not know of each
-/// other and claim the same value, the second has to be checked on the first.
-///
-/// It is a hash beside the keys of items, with which no key begins. Two values with one hash cost a further check.
-enum UniqueClaim {
-    private static let code: UInt8 = 0x20
-
-    /// The claim of a value; nil for none, and for values that a unique field cannot have.
-    static func bytes(of value: PropertyListValue, in field: String) -> [UInt8]? {
-        var writer = RecordWriter()
-        writer.text(field)
-        switch value {
-        case .string(let text):
-            if text.isEmpty { return nil }
-            writer.value(value)
-        case .integer, .wideInteger, .utf16, .date: writer.value(value)
-        // Equal numbers of two kinds are equal.
-        case .real(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? value)
-        case .single(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? .real(Double(number)))
-        case .null, .boolean, .data, .uid, .array, .set, .dictionary: return nil
-        }
-        return [code] + withUnsafeBytes(of: Checksum.hash(writer.bytes).littleEndian) { Array($0) }
-    }
-
-    /// The claims of a commit's changes.
-    static func all(_ changes: [PendingCommit.Change], _ columns: ColumnStore) -> [[UInt8]] {
-        let unique = columns.uniqueFields.map { columns.name(of: $0) }
-        if unique.isEmpty { return [] }
-        var claims: Set<[UInt8]> = []
-        for change in changes.lazy.map(\.change) {
-            for field in unique {
-                let value: PropertyListValue? =
-                    switch change.kind {
-                    case .insert: change.values?[field]
-                    case .update: change.field == field ? change.new : nil
-                    case .remove, .move, .declare: nil
-                    }
-                if let claim = value.flatMap({ bytes(of: $0, in: field) }) { claims.insert(claim) }
-            }
-        }
-        return Array(claims)
     }
 }
 
@@ -345,7 +323,11 @@ extension SharedPersistence {
                 // It is retried after a pause, as after an outage.
                 if wasInDoubt { server.disconnect() } else { inDoubt = nil }
             }
-            throw error
+            // Changes whose fate is unknown are kept.
+            if wasInDoubt, case .invalidValue = error.code {
+                throw StoreError(.inputOutput, error.message, cause: error.cause)
+            }
+            throw [encoded].named(in: error, " (these changes were rolled back)")
         }
         inDoubt = nil
         let revision = made.revision
@@ -421,27 +403,25 @@ extension SharedPersistence {
         _ sent: SentCommit, _ collection: SharedCollection, remoteLimit: Int32
     ) throws(PostgresError) -> PostgresConnection.Command {
         let encoded = sent.commit
-        let usual: [PostgresValue] = [
+        var parameters: [PostgresValue] = [
             .int4(collection.number), .uuid(collection.epoch), .int8(Int64(clamping: sent.seen)),
             .uuid(sent.token), .uuid(server.host), sent.reads,
             .byteArrays(encoded.removed), .byteArrays(encoded.keys), .byteArrays(encoded.ranks),
             .byteArrays(encoded.records), .bytes(encoded.record),
         ]
-        let outcome =
-            "select status, coalesce(revision, 0) as revision, lineage\(collection.returnsRemoteCommits ? ", others" : "") "
-            + "from cubby.commit($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
         if collection.keepsDeclarations {
-            let declaring = usual + [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
-            if collection.returnsRemoteCommits {
-                return (outcome + ",$12,$13,$14,$15)", declaring + [.bytes(encoded.digest), .int4(remoteLimit)])
+            parameters += [.byteArrays(encoded.claims), encoded.declarations.map { .bytes($0) } ?? .null]
+            if collection.checksDigests || collection.returnsRemoteCommits {
+                parameters.append(.bytes(encoded.digest))
             }
-            return collection.checksDigests
-                ? (outcome + ",$12,$13,$14)", declaring + [.bytes(encoded.digest)]) : (outcome + ",$12,$13)", declaring)
-        }
-        guard encoded.declarations == nil else {
+            if collection.returnsRemoteCommits { parameters.append(.int4(remoteLimit)) }
+        } else if encoded.declarations != nil {
             throw PostgresError(.unusable, "the collection's tables, of an older program, keep no declarations")
         }
-        return (outcome + ")", usual)
+        let places = (1...parameters.count).map { "$\($0)" }.joined(separator: ",")
+        let remote = collection.returnsRemoteCommits ? ", others" : ""
+        let columns = "status, coalesce(revision, 0) as revision, lineage\(remote)"
+        return ("select \(columns) from cubby.commit(\(places))", parameters)
     }
 
     /// The function's answer: its status, and the revision with its lineage.

@@ -35,14 +35,9 @@ package struct LogFollower {
         var seconds = 0
         while true {
             do throws(SharedError) {
-                let log: SharedLog
-                if let opened {
-                    log = opened
-                } else {
-                    log = try open()
-                    opened = log
-                    if endsAtHead { end = log.head }
-                }
+                let log = if let opened { opened } else { try open() }
+                if opened == nil, endsAtHead { end = log.head }
+                opened = log
                 let commits = try log.next(through: end)
                 if seconds > 0 { say("the server answers again") }
                 seconds = 0

@@ -117,13 +117,11 @@ extension SharedPersistence: AttachmentPersistence {
                     + "where n.sha256 <> '' and not exists (select from cubby.picture p where p.collection = $1 "
                     + "and p.key = n.key and p.position = n.position and p.sha256 = n.sha256 "
                     + "and sha256(p.bytes) = n.sha256)", pictures.parameters(collection))
-            var missing: [CommittedPicture] = []
-            for row in 0..<rows.rowCount {
+            return try (0..<rows.rowCount).map { (row) throws(PostgresError) in
                 let place = try rows.number(row, 0)
                 guard place >= 1, place <= pictures.count else { throw PostgresResult.badAnswer("a picture \(place)") }
-                missing.append(pictures[Int(place) - 1])
+                return pictures[Int(place) - 1]
             }
-            return missing
         }
         for picture in missing {
             guard let bytes = try attachmentSource?(picture.digest) else {

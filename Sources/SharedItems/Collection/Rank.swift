@@ -50,25 +50,15 @@ enum Rank {
             }
             prefix += bytes(first)
             low = low?.dropFirst(8) ?? []
-            if first < last {
-                high = nil
-            } else if let rest = high?.dropFirst(8), !rest.isEmpty {
-                high = rest
-            } else {
-                high = nil
-            }
+            let rest = high?.dropFirst(8) ?? []
+            high = first < last || rest.isEmpty ? nil : rest
         }
     }
 
     /// The first eight bytes, padded with zeros.
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        var number: UInt64 = 0
-        var count = 0
-        for byte in bytes.prefix(8) {
-            number = number << 8 | UInt64(byte)
-            count += 1
-        }
-        return count == 8 ? number : number << UInt64(8 * (8 - count))
+        let first = bytes.prefix(8)
+        return first.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - first.count))
     }
 
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
@@ -152,10 +142,7 @@ struct ItemPlaces {
         var placed = change.change
         var position = position(of: change.rank, placed.itemKey, in: columns, unranked)
         if placed.kind == .move {
-            var key = placed.itemKey
-            if let row = key.withUTF8({ columns.row(forKey: $0) }), columns.position(of: row) < position {
-                position -= 1
-            }
+            if let row = columns.row(ofKey: placed.itemKey), columns.position(of: row) < position { position -= 1 }
         }
         placed.position = position
         return placed
@@ -163,8 +150,7 @@ struct ItemPlaces {
 
     mutating func didApply(_ change: RemoteChange) {
         guard let columns, change.change.kind == .insert || change.change.kind == .move else { return }
-        var key = change.change.itemKey
-        if let row = key.withUTF8({ columns.row(forKey: $0) }) { ranks.set(row, change.rank) }
+        if let row = columns.row(ofKey: change.change.itemKey) { ranks.set(row, change.rank) }
     }
 
     func precedes(_ row: UInt32, _ other: UInt32) -> Bool {

@@ -177,9 +177,7 @@ package final class SharedLog {
 
     private func changes(_ record: [UInt8], _ revision: UInt64) throws(SharedError) -> [RecordChange] {
         do throws(StoreError) {
-            return try record.withBytes { (bytes) throws(StoreError) in
-                try RecordChange.changes(of: try RecordChecksum.opened(bytes), schema)
-            }
+            return try RecordChecksum.changes(of: record, schema)
         } catch {
             throw SharedError(
                 .unusable,
@@ -322,4 +320,77 @@ private struct LogLine {
 
     /// The line with its end.
     var ended: [UInt8] { text.bytes + Array("]}\n".utf8) }
+}
+
+/// A value of a unique field that an item gets, as the server compares it: of two commits that did not know of each
+/// other and claim the same value, the second has to be checked on the first.
+///
+/// It is a hash beside the keys of items, with which no key begins. Two values with one hash cost a further check.
+enum UniqueClaim {
+    private static let code: UInt8 = 0x20
+
+    /// The claim of a value; nil for none, and for values that a unique field cannot have.
+    static func bytes(of value: PropertyListValue, in field: String) -> [UInt8]? {
+        var writer = RecordWriter()
+        writer.text(field)
+        switch value {
+        case .string(let text):
+            if text.isEmpty { return nil }
+            writer.value(value)
+        case .integer, .wideInteger, .utf16, .date: writer.value(value)
+        // Equal numbers of two kinds are equal.
+        case .real(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? value)
+        case .single(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? .real(Double(number)))
+        case .null, .boolean, .data, .uid, .array, .set, .dictionary: return nil
+        }
+        return [code] + withUnsafeBytes(of: Checksum.hash(writer.bytes).littleEndian) { Array($0) }
+    }
+
+    /// The claim of an item to which others may refer. A commit that refers to it makes it, and one that removes it: the
+    /// second of two is checked on the first.
+    static func item(_ kind: String, _ id: String) -> [UInt8] {
+        bytes(of: .string("\(kind):\(id)"), in: "") ?? []
+    }
+
+    /// The claims of the items to which a value refers.
+    static func references(by value: PropertyListValue?, _ declaration: FieldDeclaration) -> [[UInt8]] {
+        guard let kind = declaration.references?.kind else { return [] }
+        return (value?.referredIDs ?? []).compactMap(ItemKind.text(of:)).map { item(kind, $0) }
+    }
+
+    /// The claims of a commit's changes.
+    static func all(_ changes: [PendingCommit.Change], _ columns: ColumnStore) -> [[UInt8]] {
+        let unique = columns.uniqueFields.map { columns.name(of: $0) }
+        let references = columns.references.map(\.declaration)
+        if unique.isEmpty, references.isEmpty { return [] }
+        var claims: Set<[UInt8]> = []
+        for change in changes.lazy.map(\.change) {
+            for declaration in references {
+                switch change.kind {
+                case .insert: claims.formUnion(Self.references(by: change.values?[declaration.name], declaration))
+                case .update where change.field == declaration.name:
+                    claims.formUnion(Self.references(by: change.new, declaration))
+                case .remove:
+                    let kind = declaration.references?.kind ?? ""
+                    guard change.values?[ItemKind.fieldName]?.text ?? kind == kind else { continue }
+                    let ids = [
+                        change.values?[ItemKind.idName].flatMap(ItemKind.text(of:)),
+                        ItemKind.id(kind, inKey: change.itemKey), change.itemKey,
+                    ]
+                    claims.formUnion(ids.compactMap { $0 }.map { item(kind, $0) })
+                case .update, .move, .declare: continue
+                }
+            }
+            for field in unique {
+                let value: PropertyListValue? =
+                    switch change.kind {
+                    case .insert: change.values?[field]
+                    case .update: change.field == field ? change.new : nil
+                    case .remove, .move, .declare: nil
+                    }
+                if let claim = value.flatMap({ bytes(of: $0, in: field) }) { claims.insert(claim) }
+            }
+        }
+        return Array(claims)
+    }
 }

@@ -29,9 +29,10 @@ extension SharedPersistence {
             // What is found later has to be the same collection.
             server.assume(found.collection)
             report.notices.append(
-                "the collection's server does not answer (\(failure.message)): the items are as they were when it last "
-                    + "did, and "
-                    + (keepsCommits ? "changes are kept until it is back" : "can be changed when it is back"))
+                "the collection's server does not answer (\(failure.message)): the items are as they were when it last did"
+                    + (keepsCommits
+                        ? ", and changes are kept until it is back"
+                        : opensReadOnly ? "" : ", and can be changed when it is back"))
             try applyPendingCommits(loader, &report, isSinceCache: true)
             return report
         }
@@ -215,6 +216,15 @@ enum RecordChecksum {
     /// A record without its checksum.
     ///
     /// - Throws: `StoreError` with `corruptJournal` if the checksum does not match.
+    /// The changes of a sealed record.
+    static func changes(
+        of sealed: [UInt8], rank: ArraySlice<UInt8> = [], _ schema: ItemSchema
+    ) throws(StoreError) -> [RecordChange] {
+        try sealed.withBytes { (bytes) throws(StoreError) in
+            try RecordChange.changes(of: opened(bytes, rank: rank), schema)
+        }
+    }
+
     static func opened(
         _ sealed: UnsafeRawBufferPointer, rank: ArraySlice<UInt8> = []
     ) throws(StoreError) -> UnsafeRawBufferPointer {

@@ -96,7 +96,21 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
         if isReader { return readerReason }
         return isConnected
             ? "the last commit's answer was lost: items can be changed when the server has said whether it happened"
-            : "the collection's server does not answer: items can be read, and changed when it is back"
+            : outageNotice
+    }
+
+    /// What an outage of the server means, for the user.
+    package var outageNotice: String {
+        if let denial = server.denial { return denial.message }
+        let consequence =
+            if keepsCommits {
+                "changes are kept here, and sent when it is back"
+            } else if opensReadOnly || isReader {
+                "the items stay as they were when it last did"
+            } else {
+                "items can be read, and changed when it is back"
+            }
+        return "the collection's server does not answer: \(consequence)"
     }
 
     public func synchronize() throws(StoreError) { cache?.synchronize() }
@@ -115,10 +129,7 @@ public final class SharedPersistence: RemotePersistence, DocumentPersistence {
 
     static let notLoaded = StoreError(.inputOutput, "the collection was not opened")
 
-    static func newIdentifier() -> [UInt8] {
-        var source = SystemRandomNumberGenerator()
-        return withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
-    }
+    package static func newIdentifier() -> [UInt8] { (0..<16).map { _ in .random(in: 0 ... .max) } }
 }
 
 /// Whether this host may change items.
@@ -269,9 +280,7 @@ extension SharedPersistence {
             var changes: [RemoteChange] = []
             if !server.log.localRevisions.contains(commit.revision) {
                 do throws(StoreError) {
-                    changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                        try Self.remoteChanges(try RecordChange.changes(of: try RecordChecksum.opened(bytes), schema))
-                    }
+                    changes = try Self.remoteChanges(RecordChecksum.changes(of: commit.record, schema))
                 } catch {
                     // The commits before it are intact, and are applied first.
                     if !commits.isEmpty { break }
@@ -303,17 +312,14 @@ extension SharedPersistence {
                     Self.nextCommits,
                     [.int4(collection.number), .int8(Int64(clamping: revision)), .int8(Self.pieceLength)]
                 ), connection)
-            var commits: [LoggedCommit] = []
-            for row in 0..<count {
+            let commits = try (0..<count).map { (row) throws(PostgresError) in
                 let host = try rows.bytes(row, 2) ?? []
                 guard host.count == 16 else { throw PostgresResult.badAnswer("a host without an identifier") }
                 let name = try rows.text(row, 3)
                 server.log.hostNames[host] = name
-                commits.append(
-                    LoggedCommit(
-                        revision: try rows.revision(row, 0), host: host, hostName: name,
-                        lineage: try rows.bytes(row, 4) ?? [],
-                        record: try rows.bytes(row, 1) ?? []))
+                return LoggedCommit(
+                    revision: try rows.revision(row, 0), host: host, hostName: name,
+                    lineage: try rows.bytes(row, 4) ?? [], record: try rows.bytes(row, 1) ?? [])
             }
             server.log.wasRead()
             return commits

@@ -60,6 +60,17 @@ package final class PostgresConnection {
                 self.firstHost += 1
             }
         }
+        try settle()
+    }
+
+    /// Sets what commands and the server's functions depend on, whatever the role or the database has for its sessions.
+    private func settle() throws(PostgresError) {
+        // An older server is refused later, by its version.
+        guard serverVersion >= 130_000 else { return }
+        var settings = ["default_transaction_read_only = off", "row_security = on", "standard_conforming_strings = on"]
+        // An idle host waits for notifications.
+        if serverVersion >= 140_000 { settings.append("idle_session_timeout = 0") }
+        try runScript(settings.map { "set \($0)" }.joined(separator: "; "))
     }
 
     private func connect(_ parameters: PostgresParameters, _ deadline: Deadline) throws(PostgresError) {
@@ -92,6 +103,12 @@ package final class PostgresConnection {
     package var encryption: String? {
         guard let connection, library.PQsslInUse(connection) != 0 else { return nil }
         return library.PQsslAttribute(connection, "protocol").map { String(cString: $0) }
+    }
+
+    /// The encoding of the database's texts; nil if the server did not say it.
+    var encoding: String? {
+        guard let connection, let name = library.PQparameterStatus(connection, "server_encoding") else { return nil }
+        return String(cString: name)
     }
 
     /// The settings of the connection, without the password.

@@ -37,7 +37,9 @@ struct PostgresParameters {
         if max(hosts.count, addresses.count) > 1, given["target_session_attrs"] == nil,
             resolved["target_session_attrs"].map({ $0 == "any" }) ?? true
         {
-            settings.append(("target_session_attrs", "read-write"))
+            // The other one also asks what the role's transactions are by default, and libpq has this one since version 14.
+            settings.append(
+                ("target_session_attrs", library.PQenterPipelineMode == nil ? "read-write" : "primary"))
         }
     }
 

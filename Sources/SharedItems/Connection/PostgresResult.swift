@@ -218,6 +218,13 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         return false
     }
 
+    /// Whether the server refused the contents of a command, and would refuse them again: a value that it cannot have, or too
+    /// much of it.
+    var isOfContents: Bool {
+        guard case .server(let code) = kind else { return false }
+        return ["22", "23", "54"].contains(code.prefix(2))
+    }
+
     /// Whether the server rolled the command back because of another host's, so that it may be run again: a failure of
     /// serialization, or a deadlock.
     var isOvertaken: Bool { kind == .server("40001") || kind == .server("40P01") }

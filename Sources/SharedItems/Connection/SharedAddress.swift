@@ -32,9 +32,14 @@ public struct SharedAddress: Sendable, Hashable, CustomStringConvertible {
         guard isURL || parts.database.contains("=") else { throw .notAnAddress(text) }
         database = parts.database
         collection = parts.collection ?? Self.defaultCollection
-        guard !collection.isEmpty, collection.utf8.count <= 200,
-            !collection.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-        else { throw .badCollection(collection) }
+        try Self.check(collection: collection)
+    }
+
+    /// Refuses a name that a collection cannot have.
+    static func check(collection name: String) throws(SharedAddressError) {
+        guard !name.isEmpty, name.utf8.count <= 200,
+            !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { throw .badCollection(name) }
     }
 
     private static func parts(ofURL text: String) -> (database: String, collection: String?) {
@@ -66,7 +71,7 @@ private enum AddressPassword {
     static func isPresent(in text: String) -> Bool {
         let settings = ConnectionList.settings(of: text)
         if settings.contains(where: { !$0.name.contains("://") && isSecret($0.name) }) { return true }
-        guard let start = text.range(of: "://")?.upperBound else { return false }
+        guard let start = text.firstRange(of: "://")?.upperBound else { return false }
         // The user and the password end at the first `@`, unless a `/` is before it. Bytes count: libpq knows no others.
         let user = text[start...].utf8.prefix { $0 != UInt8(ascii: "/") }
         if let at = user.firstIndex(of: UInt8(ascii: "@")), user[..<at].contains(UInt8(ascii: ":")) { return true }
@@ -125,18 +130,6 @@ private enum ConnectionList {
     }
 }
 
-extension String {
-    /// The range of the first occurrence of a text.
-    fileprivate func range(of text: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
-    }
-}
-
 /// Why a text is not an address of a shared collection.
 package enum SharedAddressError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is not an address.
@@ -155,7 +148,7 @@ package enum SharedAddressError: Error, Sendable, Hashable, CustomStringConverti
                 + "the file that PGPASSFILE names (~/.pgpass, host:port:database:user:password), a service file or a "
                 + "certificate"
         case .badCollection(let name):
-            "a collection cannot be named '\(name)': a name has 1 to 200 bytes, and no control characters"
+            "a collection cannot be named '\(VisibleText.line(name.shortened(to: 60)))': a name has 1 to 200 bytes, and no control characters"
         }
     }
 }

@@ -13,7 +13,7 @@ final class CommitQueue {
         case commit = 1
         /// The server has the commit, or it was dropped.
         case ended = 2
-        /// Token, the other host, the items that it had removed.
+        /// Token, the other host, the items that it had removed; and why the server refused the commit, if it did.
         case conflict = 3
     }
 
@@ -73,7 +73,7 @@ final class CommitQueue {
             guard let lost = try reader.value().fields else { throw reader.corrupt("items are none") }
             var items: [String: PropertyListFields] = [:]
             for (key, item) in lost { items[key] = item.fields }
-            move(token, host, items)
+            move(token, host, items, denial: reader.isAtEnd ? nil : try reader.string())
         case nil: throw reader.corrupt("an unknown record")
         }
     }
@@ -140,9 +140,10 @@ final class CommitQueue {
             record.bytes += commit.identifier
             record.text(commit.host)
             record.value(.fields(PropertyListFields(commit.lostItems.map { ($0.key, .fields($0.value)) })))
+            if let denial = commit.denial { record.text(denial) }
             // The file has its records in order, also after a power cut.
             try write(record, durable: place == 0)
-            move(commit.identifier, commit.host, commit.lostItems)
+            move(commit.identifier, commit.host, commit.lostItems, denial: commit.denial)
         }
     }
 
@@ -152,10 +153,10 @@ final class CommitQueue {
         conflicts.removeAll { gone.contains($0.token) }
     }
 
-    private func move(_ token: [UInt8], _ host: String, _ lost: [String: PropertyListFields]) {
+    private func move(_ token: [UInt8], _ host: String, _ lost: [String: PropertyListFields], denial: String?) {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         var commit = waiting.remove(at: index)
-        (commit.pending.host, commit.pending.lostItems) = (host, lost)
+        (commit.pending.host, commit.pending.lostItems, commit.pending.denial) = (host, lost, denial)
         conflicts.insert(commit, at: conflicts.firstIndex { $0.place > commit.place } ?? conflicts.endIndex)
     }
 
@@ -179,8 +180,7 @@ final class CommitQueue {
 
     private func newFile(durable: Bool) throws(FileError) -> JournalWriter {
         try layer.makeDirectories(PathText.parent(of: path))
-        var source = SystemRandomNumberGenerator()
-        var header = JournalHeader(archive: .none, identifier: source.next(), firstSequence: 1)
+        var header = JournalHeader(archive: .none, identifier: .random(in: 0 ... .max), firstSequence: 1)
         if hasOwnFields { header.version = JournalHeader.latestVersion }
         return try JournalWriter.create(path, header, nextSequence: 1, durable: durable, using: layer)
     }
@@ -219,17 +219,13 @@ struct QueuedCommit {
         writer.bytes += token
         writer.fixed(seen)
         writer.fixed(pending.date.secondsSinceReferenceDate.bitPattern)
-        for list in [removed, keys, [record]] {
-            writer.varint(UInt64(list.count))
-            for bytes in list { writer.piece(bytes) }
-        }
+        for list in [removed, keys, [record]] { writer.pieces(list) }
         switch pending.reads {
         case nil: writer.bytes.append(0)
         case .whole: writer.bytes.append(1)
         case .keys(let keys):
             writer.bytes.append(2)
-            writer.varint(UInt64(keys.count))
-            for key in keys { writer.piece(key) }
+            writer.pieces(keys)
         }
         writer.varint(UInt64(pending.changes.count))
         for change in pending.changes {
@@ -244,14 +240,11 @@ struct QueuedCommit {
         let token = [UInt8](try reader.piece(16))
         seen = try reader.fixed(UInt64.self)
         let date = Double(bitPattern: try reader.fixed(UInt64.self))
-        var lists: [[[UInt8]]] = []
-        for _ in 0..<3 {
-            var list: [[UInt8]] = []
-            for _ in 0..<(try reader.count()) { list.append([UInt8](try reader.piece(try reader.varint()))) }
-            lists.append(list)
+        (removed, keys) = (try reader.pieces(), try reader.pieces())
+        guard let record = try reader.pieces().first, date.isFinite else {
+            throw reader.corrupt("a commit has no changes")
         }
-        guard let record = lists[2].first, date.isFinite else { throw reader.corrupt("a commit has no changes") }
-        (removed, keys, self.record) = (lists[0], lists[1], record)
+        self.record = record
         let reads = try Self.reads(&reader)
         var changes: [PendingCommit.Change] = []
         for _ in 0..<(try reader.count()) {
@@ -272,18 +265,22 @@ struct QueuedCommit {
         case 0: return nil
         case 1: return .whole
         case 2:
-            var keys: Set<[UInt8]> = []
-            for _ in 0..<(try reader.count()) { keys.insert([UInt8](try reader.piece(try reader.varint()))) }
-            return .keys(keys)
+            return .keys(Set(try reader.pieces()))
         default: throw reader.corrupt("what a commit read is none")
         }
     }
 }
 
 extension RecordWriter {
-    mutating func piece(_ bytes: [UInt8]) {
-        varint(UInt64(bytes.count))
-        self.bytes += bytes
+    fileprivate mutating func pieces(_ all: some Collection<[UInt8]>) {
+        varint(UInt64(all.count))
+        for bytes in all { piece(bytes) }
+    }
+}
+
+extension RecordReader {
+    fileprivate mutating func pieces() throws(StoreError) -> [[UInt8]] {
+        try (0..<count()).map { (_) throws(StoreError) in [UInt8](try piece(try varint())) }
     }
 }
 
@@ -425,11 +422,8 @@ struct QueuedBatch {
             guard let field = change.field, numbers[change.itemKey]?[field] != nil else { continue }
             numbers[change.itemKey]?.updateValue(change.new, forKey: field)
         }
-        let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-            try RecordChange.changes(of: RecordChecksum.opened(bytes), columns.schema)
-        }
         var encoder = JournalEncoder(columns)
-        for change in changes {
+        for change in try RecordChecksum.changes(of: commit.record, columns.schema) {
             switch change {
             case .set(let key, let field, let value):
                 let number = numbers[key]?[field] ?? value

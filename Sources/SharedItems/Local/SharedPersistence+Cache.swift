@@ -68,10 +68,8 @@ extension SharedPersistence {
             let isAhead = commit.revision > report.revision.rawValue + 1
             if isAhead, commit.host != server.host { continue }
             server.log.hostNames[commit.host] = commit.hostName
-            let changes = try commit.record.withBytes { (bytes) throws(StoreError) in
-                try Self.remoteChanges(try RecordChange.changes(of: RecordChecksum.opened(bytes), loader.store.schema))
-            }
-            try replay(changes, loader)
+            let changes = try RecordChecksum.changes(of: commit.record, loader.store.schema)
+            try replay(Self.remoteChanges(changes), loader)
             if isAhead {
                 server.log.localRevisions.insert(commit.revision)
             } else {
@@ -169,9 +167,9 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
     ) {
         (path, layer) = (cache.path, cache.layer)
         (self.snapshot, self.ranks, self.collection, self.lineage) = (snapshot, ranks, collection, lineage)
-        var source = SystemRandomNumberGenerator()
         var header = JournalHeader(
-            archive: SharedCache.identity(of: collection.epoch), identifier: source.next(), firstSequence: 1)
+            archive: SharedCache.identity(of: collection.epoch), identifier: .random(in: 0 ... .max),
+            firstSequence: 1)
         if snapshot.hasMisfits { header.version = JournalHeader.carryingVersion }
         if !snapshot.declarations.isEmpty { header.version = JournalHeader.declaringVersion }
         if collection.fields != nil { header.version = JournalHeader.latestVersion }
@@ -207,10 +205,8 @@ final class CacheReplacement: ItemReplacement, @unchecked Sendable {
             guard let rank = ranks[snapshot.row(at: position)] else { continue }
             item.bytes.removeAll(keepingCapacity: true)
             item.item(snapshot, at: position)
-            piece.varint(UInt64(rank.count))
-            piece.bytes += rank
-            piece.varint(UInt64(item.bytes.count))
-            piece.bytes += item.bytes
+            piece.piece(rank)
+            piece.piece(item.bytes)
             if piece.bytes.count >= Self.pieceLength { try add(&piece, to: output) }
         }
         try add(&piece, to: output)

@@ -146,9 +146,9 @@ extension SharedPersistence {
 
     package func updatePendingCommits(_ commits: [PendingCommit]) { queue?.update(commits) }
 
-    package func preparePendingCommits() throws(StoreError) -> [[UInt8]] {
+    package func preparePendingCommits(atMost limit: Int) throws(StoreError) -> [[UInt8]] {
         guard let queue, let collection = server.collection else { throw Self.notLoaded }
-        let batch = Array(queue.waiting.prefix(QueuedBatch.count(queue.waiting)))
+        let batch = Array(queue.waiting.prefix(min(QueuedBatch.count(queue.waiting), limit)))
         let pictures = pictures(of: batch)
         if !pictures.isEmpty { try sendPictures(pictures, to: collection) }
         return batch.map(\.token)
@@ -167,7 +167,7 @@ extension SharedPersistence {
         let (connection, collection) = try server.reached()
         var rows: [PublishedCommit?] = []
         for commit in encoded { rows.append(try publishedRows(of: commit)) }
-        let all = try server.askingAsPublished { () throws(PostgresError) in
+        let all = try server.askingAsPublished(encoded) { () throws(PostgresError) in
             var commands: [(sql: String, parameters: [PostgresValue])] = []
             for (index, commit) in batch.commits.enumerated() {
                 let seen = revision.rawValue + UInt64(index)
@@ -203,8 +203,7 @@ extension SharedPersistence {
 
     /// The row of an item by its key in the encoding of records.
     static func row(ofKey key: [UInt8], in columns: ColumnStore) -> UInt32? {
-        guard var text = key.withUnsafeBytes({ try? RecordChange.key($0) }) else { return nil }
-        return text.withUTF8 { columns.row(forKey: $0) }
+        key.withUnsafeBytes { try? RecordChange.key($0) }.flatMap { columns.row(ofKey: $0) }
     }
 
     // MARK: Settling

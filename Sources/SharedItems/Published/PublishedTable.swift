@@ -138,9 +138,7 @@ enum PublishedRow {
     static func text(
         of record: [UInt8], rank: [UInt8], _ schema: ItemSchema, _ columns: [PublishedColumn], revision: UInt64? = nil
     ) throws(StoreError) -> [UInt8] {
-        let changes = try record.withBytes { (bytes) throws(StoreError) in
-            try RecordChange.changes(of: RecordChecksum.opened(bytes, rank: rank[...]), schema)
-        }
+        let changes = try RecordChecksum.changes(of: record, rank: rank[...], schema)
         guard changes.count == 1, case .insert(let key, let values, _) = changes[0] else {
             throw StoreError(.corruptJournal, "the record of an item is none")
         }
@@ -236,9 +234,7 @@ enum PublishedText {
         }
     }
 
-    private static func hasNull(_ text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
-    }
+    private static func hasNull(_ text: String) -> Bool { text.utf8.contains(0) }
 
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()

@@ -34,13 +34,14 @@ package struct SharedPublication: Sendable, Hashable {
     ) throws(SharedError) -> SharedPublication {
         try SharedOwnership.withCollection(address) { (connection, number) throws(PostgresError) in
             try SharedSchema.checkServer(connection)
+            try SharedSchema.checkEncoding(connection)
             guard try SharedTables(connection) == .latest else {
                 throw PostgresError(
                     .unusable,
                     "the tables, of an older program, cannot be published: cubby shared migrate '\(address.description)' "
                         + "comes before")
             }
-            try connection.runScript("set lock_timeout = '20s'; set standard_conforming_strings = on")
+            try connection.runScript("set lock_timeout = '20s'")
             try connection.runScript(SharedSchema.publication)
             let found = try SharedFields.found(in: address.collection, connection)
             let schema = try SharedFields.schema(ofCollection: found) ?? household
@@ -82,8 +83,14 @@ package struct SharedPublication: Sendable, Hashable {
         let columns = known.columns.map { VisibleText.line($0.name) }.joined(separator: ", ")
         let fields = Set(known.columns.map(\.field))
         let lacking = declared.filter { !fields.contains($0) && $0 != "itemKey" }
+        let tables = try connection.run(
+            "select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace "
+                + "where n.nspname = $1::text::name and c.relname = 'items'", [.text(known.schema)])
         var advice: String?
-        if !known.isFilled {
+        if tables.rowCount == 0 {
+            advice =
+                "The table of the published items is missing, and no commit is made: cubby shared publish --end, then publish again."
+        } else if !known.isFilled {
             advice =
                 "The table of the published items does not have all of them yet: cubby shared publish ends what was begun."
         } else if !lacking.isEmpty {
@@ -145,7 +152,7 @@ package struct SharedPublication: Sendable, Hashable {
         return table
     }
 
-    private static func explaining<Value>(
+    static func explaining<Value>(
         _ body: () throws(PostgresError) -> Value
     ) throws(PostgresError) -> Value {
         do throws(PostgresError) { return try body() } catch {
@@ -343,10 +350,10 @@ extension CollectionServer {
     /// Sends the server commits that waited. If the collection is published otherwise than this host knew, the connection
     /// ends: the next one asks, and sends them again.
     func askingAsPublished<Value>(
-        _ body: () throws(PostgresError) -> Value
+        _ commits: [EncodedCommit], _ body: () throws(PostgresError) -> Value
     ) throws(StoreError) -> Value {
         do throws(StoreError) { return try asking(body) } catch {
-            guard knowsOtherPublication(error) else { throw error }
+            guard knowsOtherPublication(error) else { throw commits.named(in: error) }
             disconnect()
             throw StoreError(
                 .disconnected, "the collection is published otherwise since this host connected: it connects again",

@@ -35,14 +35,11 @@ package enum SharedOwnership {
                 + "(select count(*) from cubby.log l where l.collection = h.collection and l.host = h.id) "
                 + "from cubby.host h where h.collection = $1 order by h.connected_at desc limit $2",
             [.int4(number), .int8(limit)])
-        var hosts: [Host] = []
-        for row in 0..<rows.rowCount {
-            hosts.append(
-                Host(
-                    name: try rows.text(row, 0), identifier: try rows.text(row, 1),
-                    connected: try rows.text(row, 2), commits: Int(clamping: try rows.number(row, 3))))
+        return try (0..<rows.rowCount).map { (row) throws(PostgresError) in
+            Host(
+                name: try rows.text(row, 0), identifier: try rows.text(row, 1),
+                connected: try rows.text(row, 2), commits: Int(clamping: try rows.number(row, 3)))
         }
-        return hosts
     }
 
     /// Removes hosts from the list. What they committed stays; one that connects again is listed again.
@@ -63,8 +60,11 @@ package enum SharedOwnership {
 
     /// Gives a collection another name. Its hosts keep what they have, and find it by an address with that name.
     ///
-    /// - Throws: ``SharedError``: `unusable` when another collection has the name.
+    /// - Throws: ``SharedError``: `badAddress` for a name that no address can have, `unusable` when another collection has it.
     package static func rename(_ address: SharedAddress, to name: String) throws(SharedError) {
+        do throws(SharedAddressError) { try SharedAddress.check(collection: name) } catch {
+            throw SharedError(.badAddress, error.description)
+        }
         try withCollection(address) { (connection, number) throws(PostgresError) in
             let isTaken = try connection.run("select from cubby.collection where name = $1", [.text(name)]).rowCount > 0
             if isTaken {
@@ -98,7 +98,7 @@ package enum SharedOwnership {
     package static func drop(_ address: SharedAddress) throws(SharedError) {
         try withCollection(address) { (connection, number) throws(PostgresError) in
             // The collection's row first: a host's commit waits for it, and then finds that it is gone.
-            try connection.runScript(
+            let removal =
                 """
                 do $$
                 declare
@@ -117,7 +117,8 @@ package enum SharedOwnership {
                     end loop;
                     delete from cubby.collection where id = \(number);
                 end $$
-                """)
+                """
+            try SharedPublication.explaining { () throws(PostgresError) in try connection.runScript(removal) }
         }
     }
 
@@ -191,11 +192,9 @@ package enum SharedRights {
     static func list(_ connection: PostgresConnection, _ number: Int32) throws(PostgresError) -> [Right] {
         let rows = try connection.run(
             "select role, writes from cubby.member where collection = $1 order by role", [.int4(number)])
-        var rights: [Right] = []
-        for row in 0..<rows.rowCount {
-            rights.append(Right(role: try rows.text(row, 0), writes: try rows.bytes(row, 1) == [1]))
+        return try (0..<rows.rowCount).map { (row) throws(PostgresError) in
+            Right(role: try rows.text(row, 0), writes: try rows.bytes(row, 1) == [1])
         }
-        return rights
     }
 
     /// Changes the rights in a collection, of which older tables get them before, as a whole.
@@ -218,8 +217,6 @@ package enum SharedRights {
     }
 
     private static func names(_ rows: PostgresResult) throws(PostgresError) -> [String] {
-        var names: [String] = []
-        for row in 0..<rows.rowCount { names.append(try rows.text(row, 0)) }
-        return names
+        try (0..<rows.rowCount).map { (row) throws(PostgresError) in try rows.text(row, 0) }
     }
 }

@@ -32,6 +32,7 @@ public enum SharedSchema {
         try asOwner(address) { (connection) throws(PostgresError) in
             var outcome = Outcome()
             try checkServer(connection)
+            try checkEncoding(connection)
             // A concurrent initialisation waits until this connection ends.
             try connection.run("select pg_advisory_lock(hashtext('cubby shared init'))")
             if try installedFormat(connection) == nil {
@@ -106,6 +107,14 @@ public enum SharedSchema {
         throw PostgresError(
             .unusable,
             "the server is PostgreSQL \(versionText(connection.serverVersion)): shared collections need 13 or newer")
+    }
+
+    /// Refuses a database that cannot have every text: a host's name, the rows of a published item. The items themselves are
+    /// bytes to the server, so that hosts go on with a collection that is there.
+    static func checkEncoding(_ connection: PostgresConnection) throws(PostgresError) {
+        guard let encoding = connection.encoding, encoding != "UTF8" else { return }
+        throw PostgresError(
+            .unusable, "the database has the encoding \(encoding): shared collections need UTF8")
     }
 
     /// `15.18`; `9.6` for a version with three numbers.

@@ -27,6 +27,11 @@ package struct SharedStatus: Sendable {
         pairs.append(("server", "PostgreSQL \(SharedSchema.versionText(version))"))
         pairs.append(("transport", connection.encryption ?? "not encrypted"))
         try SharedSchema.checkServer(connection)
+        if let encoding = connection.encoding, encoding != "UTF8" {
+            advice.append(
+                "The database has the encoding \(encoding), which lacks characters of other ones: move the collection to a database with UTF8, with cubby shared pull and push."
+            )
+        }
         pairs.append(("format", "\(try SharedSchema.check(connection, address))"))
         let tables = try SharedTables(connection)
         if !tables.keepDeclarations {

@@ -111,7 +111,7 @@ private struct SharedPlace: PersistencePlace {
         guard fails else { return try owner.runScript("drop trigger refuse_\(number) on cubby.log") }
         try owner.runScript(
             "create or replace function public.refuse_\(number)() returns trigger language plpgsql as "
-                + "$$ begin raise exception 'no room' using errcode = 'unique_violation'; end $$; "
+                + "$$ begin raise exception 'no room' using errcode = 'disk_full'; end $$; "
                 + "create trigger refuse_\(number) before insert on cubby.log for each row "
                 + "when (new.collection = \(number)) execute function public.refuse_\(number)()")
     }
