@@ -97,7 +97,7 @@ let package = Package(
             ]),
         // A client of HTTP within the sandbox's fence. libcurl is loaded when the first request is made.
         .target(name: "CNetwork"),
-        .target(name: "Network", dependencies: ["CNetwork", "Application", "Files", "Wording"]),
+        .target(name: "Network", dependencies: ["CNetwork", "CFileFormats", "Application", "Files", "Wording"]),
         // The messages of notebooks' front ends. libzmq is loaded when a kernel starts.
         .target(name: "CMessaging"),
         .target(

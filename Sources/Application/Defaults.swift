@@ -73,16 +73,6 @@ package final class Defaults {
         }
     }
 
-    /// Removes a saved value; the registered one applies again.
-    package func removeValue(forKey key: String) {
-        reloadIfChanged()
-        if stored[key] == nil {
-            changes.removeValue(forKey: ExactText(key))
-        } else {
-            changes.updateValue(nil, forKey: ExactText(key))
-        }
-    }
-
     /// All values, set and registered.
     package var dictionary: PropertyListFields {
         reloadIfChanged()

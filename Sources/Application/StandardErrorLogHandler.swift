@@ -94,9 +94,7 @@ package struct StandardErrorLogHandler: LogHandler {
         }
         var head = ""
         if form == .nsLog {
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            head = "\(LocalTime.logText(now)) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
+            head = "\(LocalTime.logText(.now())) \(processName)[\(getpid()):\(String(cubby_thread_id(), radix: 16))] "
         }
         if form == .journal { head = "<\(Self.priority(event.level))>" }
         if let run, form != .bare { head += "[\(run)] " }
@@ -139,13 +137,8 @@ package struct StandardErrorLogHandler: LogHandler {
 package enum RunIdentifier {
     /// A new one: six characters of 32, so that two among a thousand runs are unlikely to be the same.
     package static func make() -> String {
-        let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-        var random = UInt64.random(in: 0 ... .max)
-        return String(
-            decoding: (0..<6).map { _ in
-                defer { random >>= 5 }
-                return digits[Int(random & 31)]
-            }, as: UTF8.self)
+        let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
+        return String((0..<6).map { _ in digits[Int.random(in: digits.indices)] })
     }
 }
 
@@ -155,9 +148,8 @@ enum JSONLine {
         _ level: Logger.Level, _ message: String, _ fields: [(String, String)], processName: String,
         run: String? = nil
     ) -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        var line = "{\"time\":\(JSONText.quoted(LocalTime.isoText(now))),\"level\":\(JSONText.quoted(level.rawValue))"
+        var line = "{\"time\":\(JSONText.quoted(LocalTime.isoText(.now())))"
+        line += ",\"level\":\(JSONText.quoted(level.rawValue))"
         line +=
             ",\"process\":\(JSONText.quoted(processName)),\"pid\":\(getpid())"
         if let run { line += ",\"run\":\(JSONText.quoted(run))" }

@@ -47,7 +47,7 @@ package enum AppModule: ScriptModule {
             "run", doc: "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
-            app.host.lifeCycle.saver.settle()
+            try app.host.lifeCycle.saver.settle()
             return try app.host.scheduler.wait(call) { _ in {} }
         }
         cls.metamethod("__tostring") { app, call in
@@ -97,7 +97,9 @@ package enum AppModule: ScriptModule {
             throw LuaError(
                 .argument, "\(verb) is not possible inside a transaction: its changes are not committed yet")
         }
-        do { try host.lifeCycle.simulate(event) } catch { throw LuaError(.argument, error.message) }
+        do { try host.lifeCycle.simulate(event) } catch let error as IllegalTransition {
+            throw LuaError(.argument, error.message)
+        }
     }
 
     private static func backgroundTasks(_ cls: LuaClass<ScriptApplication>) {
@@ -112,9 +114,14 @@ package enum AppModule: ScriptModule {
             app.host.lifeCycle.backgroundTasks.begin(name, onExpire: onExpire)
         }
         cls.method(
-            "endBackgroundTask", ["id": "the result of beginBackgroundTask"], doc: "Ends a background task.",
+            "endBackgroundTask", ["id": "the result of beginBackgroundTask"],
+            doc: "Ends a background task. One that has ended or expired stays ended; another number raises an error.",
             example: "app:endBackgroundTask(app:beginBackgroundTask(\"upload\"))"
-        ) { (app, id: Int) in app.host.lifeCycle.backgroundTasks.end(id) }
+        ) { (app, id: Int) in
+            guard app.host.lifeCycle.backgroundTasks.end(id) else {
+                throw LuaMismatch("beginBackgroundTask has given no task the number \(id)", argument: "id")
+            }
+        }
         cls.property(
             "backgroundTimeRemaining",
             doc: "Seconds until background tasks expire, before the stop or at the end; math.huge otherwise.",
@@ -150,6 +157,7 @@ enum BackupBinding {
             throw FileError(.open, path, code: EEXIST, reason: "it is there already: give a new name")
         }
         // Makes the script's changes so far part of the backup.
+        try host.lifeCycle.saver.settle()
         host.lifeCycle.saver.syncCommitted()
         return try ContainerBackup.make(
             host.container, at: PathText.absolute(path, from: host.fence.base), using: layer

@@ -51,15 +51,11 @@ package enum DefaultsModule: ScriptModule {
             do throws(ValueBridge.BridgeError) { given = try values.propertyList(.table(table)) } catch {
                 throw LuaMismatch(error.message, argument: "values")
             }
-            switch given {
-            case .dictionary(let dictionary):
-                guard let fields = dictionary.fields else {
-                    throw LuaMismatch("a table with names as keys expected", argument: "values")
-                }
-                defaults.register(fields)
-            case .array(let elements) where elements.isEmpty: break
-            default: throw LuaMismatch("a table with names as keys expected", argument: "values")
+            if given == .array([]) { return }
+            guard let fields = given.fields else {
+                throw LuaMismatch("a table with names as keys expected", argument: "values")
             }
+            defaults.register(fields)
         }
         cls.method(
             "all", returns: [.table], doc: "All set and registered values, by key.",

@@ -35,7 +35,7 @@ package enum TimerModule: ScriptModule {
         ) { [unowned host] call in
             let seconds = try call.number(0)
             try check(seconds)
-            host.lifeCycle.saver.settle()
+            try host.lifeCycle.saver.settle()
             return try host.scheduler.wait(call) { resume in
                 let timer = host.loop.after(seconds, handler: resume)
                 return { timer.cancel() }

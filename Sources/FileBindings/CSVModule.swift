@@ -172,6 +172,11 @@ package enum CSVModule: ScriptModule {
     private static func write(
         _ table: LuaTable, to path: String, _ given: Writing, _ host: ScriptHost
     ) throws -> OrError<Bool> {
+        if let key = try table.keyBesideArray() {
+            throw LuaMismatch(
+                "rows are numbered from 1 without a gap, and there is the key \(host.state.describe(key))",
+                argument: "rows")
+        }
         var rows: [LuaTable] = []
         for index in 1..<(table.count + 1) {
             guard case .table(let row) = table[index] else {
@@ -189,6 +194,7 @@ package enum CSVModule: ScriptModule {
             writer.append(column.text)
         }
         writer.endRow()
+        var areEmpty = names.map { _ in true }
         for (index, row) in rows.enumerated() {
             if pace.isDue() { throw WorkStopped() }
             var values = try columns.map { column throws(WorkStopped) in
@@ -196,14 +202,18 @@ package enum CSVModule: ScriptModule {
                 return row[column.key]
             }
             // Columns may be named for rows that are arrays.
-            if !names.isEmpty, row.count > 0, values.allSatisfy(\.isNil) {
-                guard row.count <= columns.count else {
+            if !names.isEmpty, values.allSatisfy(\.isNil) {
+                try row.forEach { key, _ in
+                    guard case .integer(let position) = key, position < 1 || position > Int64(columns.count) else {
+                        return true
+                    }
                     throw LuaMismatch(
-                        "row \(index + 1) has \(row.count) values, and there are \(columns.count.counted("column"))",
+                        "row \(index + 1) has a value at \(position), and there are \(columns.count.counted("column"))",
                         argument: "rows")
                 }
                 values = columns.indices.map { row[$0 + 1] }
             }
+            for index in areEmpty.indices where areEmpty[index] { areEmpty[index] = values[index].isNil }
             for (column, value) in zip(columns, values) {
                 if pace.isDue() { throw WorkStopped() }
                 writer.append(
@@ -212,6 +222,12 @@ package enum CSVModule: ScriptModule {
                     })
             }
             writer.endRow()
+        }
+        if !rows.isEmpty, let empty = areEmpty.firstIndex(of: true) {
+            let name = VisibleText.line(names[empty].description)
+            let text = "csv.write: the option columns names \(name), which no row has a value of"
+            if host.options.isStrict { throw LuaError(.argument, "with --strict: \(text)") }
+            host.logger.warning("\(text): the column is empty")
         }
         let bytes = writer.take()
         return try FileOutput.write(host, path) { append in
@@ -290,7 +306,17 @@ package enum CSVModule: ScriptModule {
         }
         var isJSON = host.values.datas.object(of: value) != nil
         if case .table(let table) = value, table.metatable?["__tostring"].isNil ?? true { isJSON = true }
-        guard isJSON else { return try BaseModule.text(of: value, in: host.state) }
+        guard isJSON else {
+            let text = try BaseModule.text(of: value, in: host.state)
+            // A function, a file and their like have only an address.
+            let kind = host.values.className(of: value)
+            var hasText = !text.starts(with: "\(kind): 0x".utf8)
+            if case .userdata(let object) = value, object.className == nil { hasText = false }
+            guard hasText else {
+                throw LuaMismatch("\(place()): a cell holds text, got \(kind.withArticle)", argument: "rows")
+            }
+            return text
+        }
         do {
             let text = try host.values.propertyList(value).json()
             return text.first == UInt8(ascii: "\"") ? Array(text.dropFirst().dropLast()) : text

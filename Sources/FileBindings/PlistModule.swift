@@ -79,24 +79,41 @@ package enum PlistModule: ScriptModule {
     // MARK: Reading
 
     private static func reading(_ module: LuaModule, _ host: ScriptHost) {
-        let bridge = host.values
         module.function(
             "read", ["path": path],
-            doc: "Reads a property-list file: binary, XML, or OpenStep text; nil and an error if it cannot be read.",
+            doc: "Reads a property-list file: binary, XML, or OpenStep text; nil and an error if it cannot be read. "
+                + findingsDoc,
             example:
                 "local path = app.container.tmp .. \"/a.plist\" plist.write({ 1 }, path) return plist.read(path)[1]"
         ) { [unowned host] (path: String) in
-            try host.read(path, refusing: PropertyListError.self) { try bridge.lua(PropertyListValue(decoding: $0)) }
+            try host.read(path, refusing: PropertyListError.self) {
+                try decoded($0, "plist.read: \(VisibleText.line(path))", host)
+            }
         }
         module.function(
             "decode", ["bytes": "a property list: binary, XML, or OpenStep text"],
-            doc: "Decodes a property list; nil and an error if it is not one.",
+            doc: "Decodes a property list; nil and an error if it is not one. " + findingsDoc,
             example: "return plist.decode(\"<plist version='1.0'><array><true/></array></plist>\")[1]"
-        ) { (bytes: BytesArgument) in
-            try OrError(returning: PropertyListError.self) {
-                try bridge.lua(PropertyListValue(decoding: bytes.bytes))
-            }
+        ) { [unowned host] (bytes: BytesArgument) in
+            try OrError(returning: PropertyListError.self) { try decoded(bytes.bytes, "plist.decode", host) }
         }
+    }
+
+    private static let findingsDoc =
+        "What the bytes have and the value does not show, such as one of two equal keys, and dates that no calendar has, is in the log, and an error with --strict."
+
+    /// The value of a property list; what it does not show of the bytes is logged under a name.
+    private static func decoded(_ bytes: [UInt8], _ name: String, _ host: ScriptHost) throws -> LuaValue {
+        var findings: [PropertyListFinding] = []
+        let value = try PropertyListValue(decoding: bytes, findings: &findings)
+        if let first = findings.first {
+            let place = first.line.map { ", line \($0)" } ?? ""
+            let rest = findings.count > 1 ? " (the first of several findings)" : ""
+            let text = "\(name)\(place): \(first.message)\(rest)"
+            if host.options.isStrict { throw LuaError(.runtime, "with --strict: \(text)") }
+            host.logger.warning("\(text)")
+        }
+        return try host.values.lua(value)
     }
 
     // MARK: Writing
@@ -127,7 +144,9 @@ package enum PlistModule: ScriptModule {
         let value: PropertyListValue
         do throws(ValueBridge.BridgeError) {
             value = try host.values.propertyList(argument, path: "root", depthLimit: depthLimit)
-            try check(value, format)
+            if format == .xml, let fault = fault(in: value) {
+                throw ValueBridge.BridgeError(path: "root" + fault.path, reason: fault.reason)
+            }
         } catch {
             throw LuaMismatch(error.message, argument: "value")
         }
@@ -139,40 +158,31 @@ package enum PlistModule: ScriptModule {
         return xml
     }
 
-    /// Checks for values that the format cannot represent.
-    private static func check(
-        _ value: PropertyListValue, _ format: PropertyListFormat
-    ) throws(ValueBridge.BridgeError) {
-        if let fault = fault(in: value, format) {
-            throw ValueBridge.BridgeError(path: "root" + fault.path, reason: fault.reason)
-        }
-    }
-
-    private static func fault(
-        in value: PropertyListValue, _ format: PropertyListFormat
-    ) -> (path: String, reason: String)? {
+    /// The first value that the XML form cannot represent.
+    private static func fault(in value: PropertyListValue) -> (path: String, reason: String)? {
         switch value {
-        case .null where format == .xml:
-            return ("", "the XML form has no null; the binary form has")
-        case .set where format == .xml:
-            return ("", "the XML form has no sets; the binary form has")
-        case .wideInteger(let value) where format == .xml && (value > Int128(UInt64.max) || value < Int128(Int64.min)):
+        case .null: return ("", "the XML form has no null; the binary form has")
+        case .string(let text):
+            guard let character = XMLText.unwritable(in: text) else { break }
+            return ("", "the XML form has no character \(character); the binary form has")
+        case .set: return ("", "the XML form has no sets; the binary form has")
+        case .wideInteger(let value) where value > Int128(UInt64.max) || value < Int128(Int64.min):
             return ("", "the XML form holds integers of 64 bits; \(value) needs more")
-        case .date(let date) where format == .xml && date.xmlText == nil:
+        case .date(let date) where date.xmlText == nil:
             return ("", "the XML form has no date that is not finite or a million years away; the binary form has")
-        case .utf16 where format == .xml:
+        case .utf16:
             return ("", "the XML form holds Unicode only, not half of a surrogate pair; the binary form has it")
-        case .array(let elements), .set(let elements):
+        case .array(let elements):
             for (index, element) in elements.enumerated() {
-                if let fault = fault(in: element, format) { return ("[\(index + 1)]\(fault.path)", fault.reason) }
+                if let fault = fault(in: element) { return ("[\(index + 1)]\(fault.path)", fault.reason) }
             }
         case .dictionary(let entries):
             for (key, entry) in entries.sortedEntries {
-                if format == .xml, case .string = key {
-                } else if format == .xml {
+                guard case .string = key else {
                     return ("", "the XML form has only texts as keys, not \(key.nameOfKey); the binary form has others")
                 }
-                if let fault = fault(in: entry, format) { return (".\(key.keyText)\(fault.path)", fault.reason) }
+                if let fault = fault(in: key) { return (".\(key.keyText)", fault.reason) }
+                if let fault = fault(in: entry) { return (".\(key.keyText)\(fault.path)", fault.reason) }
             }
         default: break
         }
@@ -225,7 +235,7 @@ package enum JSONModule: ScriptModule {
         module.function(
             "decode", [LuaParameter("text", .string, "JSON in UTF-8")], returns: LuaType.orError(.any),
             doc:
-                "Decodes a JSON text; nil and an error with line and column if it is invalid. Integers are exact up to 128 bits (beyond 64 bits a WideInteger); larger ones, NaN and reals out of range are errors. Of equal keys in an object the last counts, which the log says once.",
+                "Decodes a JSON text; nil and an error with line and column if it is invalid. Whole numbers are integers in any notation, exact up to 128 bits (beyond 64 bits a WideInteger); larger ones, NaN, reals out of range and digits that a real would lose before its point are errors. Of equal keys in an object the last counts, which the log says once.",
             example: "return json.decode('[1, 2.5, null]')[2]"
         ) { [unowned host] call in
             let bytes = try call.bytes(0)

@@ -1,5 +1,6 @@
 import Application
 import Files
+import Items
 import Lua
 import PropertyList
 import SQLite
@@ -66,13 +67,14 @@ package enum SQLiteModule: ScriptModule {
         let memory = host.rowMemory
         cls.method(
             "rows", statement, returns: [.callback("() → table")],
-            doc: "An iterator over the rows of a statement: tables keyed by column name; NULL is nil.",
+            doc:
+                "An iterator over the rows of a statement: tables keyed by column name; NULL is nil. A name that an earlier column has is numbered: id, id_2.",
             example:
                 "local db = sqlite.open(app.container.tmp .. \"/a.sqlite\") for row in db:rows(\"select :a as a, 'text' as b\", { a = 1.5 }) do print(row.a, row.b) end db:close()"
         ) { [unowned host] database, call in
             let statement = try stoppable { try SQLiteStatement(database, try call.text(0)) }
             try bind(statement, call, host)
-            let names = statement.columns.map(LuaValue.text)
+            let names = SQLRows.distinct(statement.columns).map(LuaValue.text)
             return call.returns(ownedFunction: { call in
                 memory.collect()
                 guard try stoppable({ try statement.step() }) else { return call.returns(LuaValue.nil) }

@@ -93,6 +93,7 @@ package final class AtomicFileWriter {
         self.layer = layer
         temporary = PathText.join(PathText.parent(of: path), layer.temporaryName())
         let status = try layer.status(path)
+        if status?.kind == .directory { throw FileError(.write, path, code: FileLayerCode.isDirectory) }
         if [.other, .socket].contains(status?.kind) {
             throw FileError(.write, path, code: FileLayerCode.denied, reason: "it is not a regular file")
         }

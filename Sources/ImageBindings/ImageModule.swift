@@ -69,10 +69,15 @@ final class ImageClasses {
         cls.property(
             "exif",
             doc:
-                "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; nil and a logged warning if it cannot be read.",
+                "The camera's metadata by EXIF name: text, numbers, arrays of numbers, and latitude and longitude in degrees; a fraction without a denominator is a text. Fields that cannot be read are named in the log; nil and a logged warning if none can.",
             get: { [unowned host] picture -> LuaTable? in
                 do throws(ImageError) {
-                    return exif(try picture.metadata(), host.state)
+                    let metadata = try picture.metadata()
+                    if !metadata.unread.isEmpty {
+                        let names = metadata.unread.map { VisibleText.line($0) }.joined(separator: ", ")
+                        host.logger.warning("picture.exif leaves out \(names): the value cannot be read as text")
+                    }
+                    return exif(metadata, host.state)
                 } catch {
                     // A property returns a single value, so the reason is logged.
                     host.logger.warning("\(error.message)")
@@ -314,7 +319,7 @@ extension ImageClasses {
         images.integer("cacheCost", doc: "The size of the cache in bytes.", get: { Int64($0.cacheCost) })
         images.integer(
             "cacheLimit", doc: "The maximum size of the cache in bytes.", get: { Int64($0.cacheLimit) },
-            set: { $0.cacheLimit = Int(max($1, 0)) })
+            set: { $0.cacheLimit = try Self.checked($1, "images.cacheLimit", 0...Int.max) })
         images.integer("cacheHits", doc: "The number of cache hits.", get: { Int64($0.cacheHits) })
         images.integer("cacheMisses", doc: "The number of cache misses.", get: { Int64($0.cacheMisses) })
         images.property(
@@ -327,17 +332,19 @@ extension ImageClasses {
             "pixelLimit",
             doc: "The maximum number of pixels of a picture; a larger one is refused before it is decoded.",
             get: { Int64($0.limits.pixels) },
-            set: { $0.limits.pixels = try Self.positive($1, "images.pixelLimit", most: ImageLimits.mostPixels) })
+            set: { $0.limits.pixels = try Self.checked($1, "images.pixelLimit", 1...ImageLimits.mostPixels) })
         images.integer(
             "byteLimit",
             doc: "The maximum size of a picture's file in bytes; a larger one is refused before it is read.",
             get: { Int64($0.limits.bytes) },
-            set: { $0.limits.bytes = try Self.positive($1, "images.byteLimit", most: Int(Int32.max)) })
+            set: { $0.limits.bytes = try Self.checked($1, "images.byteLimit", 1...Int(Int32.max)) })
     }
 
-    private static func positive(_ value: Int64, _ name: String, most: Int) throws -> Int {
-        guard (1...Int64(most)).contains(value) else {
-            throw LuaError(.argument, "bad value for '\(name)' (1 to \(most) expected, got \(value))")
+    private static func checked(_ value: Int64, _ name: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard range.contains(Int(value)) else {
+            let (least, most) = (range.lowerBound, range.upperBound)
+            let expected = most == .max ? "\(least) or more" : "\(least) to \(most)"
+            throw LuaError(.argument, "bad value for '\(name)' (\(expected) expected, got \(value))")
         }
         return Int(value)
     }

@@ -268,6 +268,8 @@ package struct ImageMetadata: Sendable, Hashable {
 
     /// The fields by name. A field of both the picture and its thumbnail is the picture's.
     package let fields: [String: Value]
+    /// The fields whose values cannot be read, such as texts that are not UTF-8.
+    package let unread: [String]
 
     /// Degrees north and east, if the file has a place.
     package var location: (latitude: Double, longitude: Double)? {
@@ -280,14 +282,19 @@ package struct ImageMetadata: Sendable, Hashable {
     /// - Parameter fields: libvips's names and texts: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
     init(fields: [(name: String, text: String)]) {
         var values: [String: Value] = [:]
+        var unread: [String] = []
         for (name, text) in fields {
-            guard let dash = name.firstIndex(of: "-"), let value = Self.value(text) else { continue }
+            guard let dash = name.firstIndex(of: "-") else { continue }
             let key = String(name[name.index(after: dash)...])
+            guard let value = Self.value(text) else {
+                unread.append(key)
+                continue
+            }
             // Directory 1 belongs to the thumbnail.
             if name.hasPrefix("ifd1"), values[key] != nil { continue }
             values[key] = value
         }
-        self.fields = values
+        (self.fields, self.unread) = (values, unread)
         latitude = Self.degrees(values["GPSLatitude"], values["GPSLatitudeRef"], negative: "S", limit: 90)
         longitude = Self.degrees(values["GPSLongitude"], values["GPSLongitudeRef"], negative: "W", limit: 180)
     }
@@ -299,16 +306,18 @@ package struct ImageMetadata: Sendable, Hashable {
         else { return nil }
         let type = text[text.index(kind, offsetBy: 2)..<typed]
         let both = text[..<kind]
-        if type == "ASCII" || type == "Undefined" {
-            // The value and its display form are equal here, separated by " (".
+        let numbers =
+            type == "ASCII" || type == "Undefined"
+            ? [] : both[..<(both.range(forwards: " (") ?? both.endIndex)].split(separator: " ").map(Self.number)
+        // Bytes may hold a text, such as Windows' titles, and 0/0 is no number.
+        guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }) else {
+            // The value and its display form are equal in texts, separated by " (".
             let length = (both.count - 2) / 2
             let first = both.prefix(length)
             let value =
                 both.dropFirst(length).hasPrefix(" (") ? first : both[..<(both.range(forwards: " (") ?? both.endIndex)]
             return .text(String(value))
         }
-        let numbers = both[..<(both.range(forwards: " (") ?? both.endIndex)].split(separator: " ").map(Self.number)
-        guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }) else { return nil }
         if numbers.count > 1 { return .numbers(numbers.compactMap { $0 }) }
         guard let single = numbers[0] else { return nil }
         return type.hasSuffix("Rational")

@@ -301,6 +301,12 @@ private final class HTTPExchange {
                 .dataLengthExceedsMaximum,
                 "the answer of \(place) is larger than \(request.sizeLimit.counted("byte")), or than the memory for answers; maxSize raises the limit, to writes a file"
             )
+        case .headerTooLong:
+            return HTTPError(
+                .badServerResponse, "the header of the answer of \(place) is too long: a line of it, or all its lines")
+        case .body(let failure):
+            let code = failure == .endsEarly ? HTTPError.Code.networkConnectionLost : .badServerResponse
+            return HTTPError(code, "\(place): \(failure.reason)")
         case .library(let code, let text, let system):
             return HTTPError(code, text, system, place, seconds: request.timeout / .seconds(1), hint: proxyHint)
         }

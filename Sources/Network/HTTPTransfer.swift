@@ -12,6 +12,10 @@ struct HTTPOutcome: Sendable {
         case denied(NetworkDenial)
         case file(FileError)
         case tooLarge
+        /// A line of the header, or all of it, is longer than the library or this program reads.
+        case headerTooLong
+        /// The compressed body cannot be decompressed, and why.
+        case body(HTTPDecompression.Failure)
     }
 
     var status = 0
@@ -51,6 +55,8 @@ final class HTTPTransfer: @unchecked Sendable {
     private var headerSize = 0
     private var offset = 0
     private var sinceSync = 0
+    /// What decompresses the body; nil for one that is taken as it is.
+    private var decompression: HTTPDecompression?
     private var easy: UnsafeMutableRawPointer?
     private var fields: OpaquePointer?
     /// Where the library reports errors, and calls back: both stay in place.
@@ -119,8 +125,9 @@ final class HTTPTransfer: @unchecked Sendable {
         set(CNETWORK_TIMEOUT_MS, milliseconds)
         set(CNETWORK_CONNECT_TIMEOUT_MS, milliseconds)
         set(CNETWORK_MAX_FILE_SIZE, size: order.request.sizeLimit)
-        // What goes to a file is kept as the server has it.
-        if writer == nil { set(CNETWORK_ACCEPT_ENCODING, "") }
+        // Decompressed here: the library takes a stream that is cut for a whole one.
+        if decompresses { set(CNETWORK_ACCEPT_ENCODING, HTTPDecompression.accepted) }
+        set(CNETWORK_CONTENT_DECODING, 0)
         if let count = order.request.body.count ?? (["POST", "PUT", "PATCH"].contains(order.request.method) ? 0 : nil) {
             set(CNETWORK_UPLOAD, 1)
             set(CNETWORK_IN_FILE_SIZE, size: count)
@@ -146,6 +153,11 @@ final class HTTPTransfer: @unchecked Sendable {
         // Young options, without which it goes as well.
         _ = cnetwork_set_long(curl, easy, Int32(CNETWORK_QUICK_EXIT), 1)
         return code
+    }
+
+    /// Whether the body is decompressed: not one that goes to a file, which is kept as the server has it, nor a range.
+    private var decompresses: Bool {
+        writer == nil && HTTPDecompression.isAvailable && !order.request.headers.contains { $0.isNamed("range") }
     }
 
     /// The library's calls, all on the transfers' thread, which retains this object meanwhile.
@@ -192,7 +204,10 @@ final class HTTPTransfer: @unchecked Sendable {
 
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         headerSize += line.count
-        guard headerSize <= 1 << 20 else { return false }
+        guard headerSize <= 1 << 20 else {
+            outcome.failure = .headerTooLong
+            return false
+        }
         let bytes = line.prefix { $0 != 0x0D && $0 != 0x0A }
         // What is not UTF-8 is Latin-1, as headers once were.
         let text =
@@ -203,6 +218,11 @@ final class HTTPTransfer: @unchecked Sendable {
             let words = text.split(separator: " ", maxSplits: 2)
             outcome.status = words.count > 1 ? Int(words[1]) ?? 0 : 0
             outcome.headers = []
+        } else if bytes.first == 0x20 || bytes.first == 0x09 {
+            // A line that continues the one before, as headers once were folded.
+            guard let last = outcome.headers.popLast() else { return true }
+            let value = "\(last.value) \(Self.trimmed(text[...]))"
+            outcome.headers.append(HTTPField(last.name, Self.trimmed(value[...])))
         } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
             let field = HTTPField(
                 Self.trimmed(text[..<colon]), Self.trimmed(text[text.utf8.index(after: colon)...]))
@@ -222,16 +242,32 @@ final class HTTPTransfer: @unchecked Sendable {
     }
 
     private var isRedirect: Bool {
-        HTTPClient.redirects.contains(outcome.status) && outcome.headers.contains { $0.isNamed("location") }
+        HTTPClient.redirects.contains(outcome.status)
+            && outcome.headers.contains { $0.isNamed("location") && !$0.value.isEmpty }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        progress.withLock { $0.done += bytes.count }
+        guard decompresses, !isRedirect, let first = bytes.first else { return takeContent(bytes) }
+        do throws(HTTPDecompression.Failure) {
+            if decompression == nil {
+                let asks = order.request.headers.contains { $0.isNamed("accept-encoding") }
+                decompression = try HTTPDecompression(of: outcome.headers, first: first, takesUnknown: asks)
+            }
+            return try decompression?.decompress(bytes, takeContent) ?? takeContent(bytes)
+        } catch {
+            outcome.failure = .body(error)
+            return false
+        }
+    }
+
+    /// Takes bytes of the body as the caller gets them.
+    private func takeContent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         received += bytes.count
         guard received <= order.request.sizeLimit else {
             outcome.failure = .tooLarge
             return false
         }
-        progress.withLock { $0.done = received }
         // Nobody reads what a redirect says.
         if isRedirect { return true }
         if let writer, (200...299).contains(outcome.status) {
@@ -288,6 +324,7 @@ final class HTTPTransfer: @unchecked Sendable {
     func end(_ code: Int32, _ library: CurlLibrary) {
         if let easy {
             if code != 0, outcome.failure == nil { outcome.failure = failure(code, easy, library) }
+            if outcome.failure == nil, decompression?.hasEnded == false { outcome.failure = .body(.endsEarly) }
             var redirect: UnsafePointer<CChar>?
             if isRedirect,
                 cnetwork_get_text(library.table, easy, Int32(CNETWORK_REDIRECT_URL), &redirect) == 0
@@ -308,6 +345,11 @@ final class HTTPTransfer: @unchecked Sendable {
         _ = cnetwork_get_long(library.table, easy, Int32(CNETWORK_OS_ERROR), &system)
         let detail = String(cString: errors)
         let text = detail.utf8.isEmpty ? String(cString: library.table.pointee.curl_easy_strerror(code)) : detail
+        // A long line is "out of memory" for the library, or a size beyond its limit; a long header has no code at all.
+        let isInHeader = outcome.status > 0 && received == 0
+        if isInHeader, code == 27 || code == 100 || text.hasPrefix("Too large response headers") {
+            return .headerTooLong
+        }
         return .library(code, text, system: Int32(truncatingIfNeeded: system))
     }
 

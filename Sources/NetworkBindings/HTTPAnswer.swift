@@ -79,16 +79,13 @@ final class HTTPAnswer {
             }
             return call.returns(table[HTTPField.small(name)])
         }
-        let metatable = state.makeTable(fields: 2)
-        metatable["__index"] = .function(lookUp)
-        metatable["__name"] = "headers"
         let table = state.makeTable(fields: response.headers.count)
         for field in response.headers {
             let name = HTTPField.small(field.name)
             let separator = name == "set-cookie" ? "\n" : ", "
             table[name] = .text(table[name].textValue.map { $0 + separator + field.value } ?? field.value)
         }
-        table.setMetatable(metatable)
+        table.setMetatable(state.makeTable(["__index": lookUp, "__name": "headers"]))
         return table
     }
 }
@@ -115,6 +112,11 @@ enum HTTPForm {
             guard case .table(let values) = value else {
                 try add(value)
                 return true
+            }
+            if let key = try values.keyBesideArray() {
+                throw LuaMismatch(
+                    "option 'form': the field \(name.quoted()) is an array of its values, got the key \(key)",
+                    argument: "options")
             }
             for position in 0..<values.count { try add(values[position + 1]) }
             return true

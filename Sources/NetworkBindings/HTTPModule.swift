@@ -106,7 +106,7 @@ final class HTTPService {
         } catch let error where error is HTTPError || error is NetworkDenial || error is FileError {
             return call.returns(failure: error)
         }
-        host.lifeCycle.saver.settle()
+        try host.lifeCycle.saver.settle()
         return try wait(call, request, options)
     }
 
@@ -235,21 +235,19 @@ final class HTTPService {
     // MARK: Replaced servers
 
     private func table(of request: HTTPRequest) -> LuaTable {
-        let table = host.state.makeTable(fields: 4)
-        table["method"] = .text(request.method)
-        table["url"] = .text(request.url)
         let headers = host.state.makeTable(fields: request.headers.count)
         for field in request.headers { headers[HTTPField.small(field.name)] = .text(field.value) }
-        table["headers"] = .table(headers)
-        if let bytes = request.body.contents { table["body"] = .string(LuaString(bytes)) }
-        return table
+        return host.state.makeTable([
+            "method": request.method, "url": request.url, "headers": headers,
+            "body": request.body.contents.map { LuaString($0) },
+        ])
     }
 
     private func answer(
         _ call: LuaCall, _ request: HTTPRequest, _ options: HTTPOptions, _ values: [LuaValue]
     ) throws -> LuaResults {
+        let name = "\(request.method) \(request.url)"
         guard case .table(let table)? = values.first else {
-            let name = "\(request.method) \(request.url)"
             guard values.count > 1, let text = values[1].textValue else {
                 throw LuaError(
                     .runtime,
@@ -258,19 +256,9 @@ final class HTTPService {
             }
             return call.returns(failure: HTTPError(.cannotConnectToHost, text))
         }
-        var response = HTTPResponse(status: Int(table["status"].integerValue ?? 200), url: request.url)
-        if case .table(let headers) = table["headers"] {
-            try headers.forEach { key, value in
-                if let name = key.textValue, let text = Self.text(of: value) {
-                    response.headers.append(HTTPField(name, text))
-                }
-                return true
-            }
-        }
-        switch table["body"] {
-        case .string(let bytes): response.body = bytes.bytes
-        case .nil: break
-        case let value: response.body = try host.values.propertyList(value, writesDays: true).json(isPretty: false)
+        let response: HTTPResponse
+        do { response = try self.response(table, request.url) } catch let error as LuaMismatch {
+            throw LuaError(.runtime, "replace.http answered \(name) with \(error.message)")
         }
         guard let path = options.to, response.isSuccess else {
             return call.returns(HTTPAnswer(response, path: nil), answers)
@@ -279,6 +267,49 @@ final class HTTPService {
         case .success: return call.returns(HTTPAnswer(response, path: path), answers)
         case .failure(let error): return call.returns(failure: error)
         }
+    }
+}
+
+extension HTTPService {
+    /// The response that a table of `replace.http` describes.
+    ///
+    /// - Throws: `LuaMismatch` for what a response does not have.
+    private func response(_ table: LuaTable, _ url: String) throws -> HTTPResponse {
+        try table.forEach { key, _ in
+            guard let name = key.textValue, ["status", "headers", "body"].contains(name) else {
+                throw LuaMismatch("the key \(key): status, headers and body expected")
+            }
+            return true
+        }
+        let status = table["status"].isNil ? 200 : table["status"].integerValue
+        guard let status, 100...999 ~= status else {
+            throw LuaMismatch("the status \(table["status"]): an integer from 100 to 999 expected")
+        }
+        var response = HTTPResponse(status: Int(status), url: url)
+        switch table["headers"] {
+        case .nil: break
+        case .table(let headers):
+            try headers.forEach { key, value in
+                guard let name = key.textValue, let text = Self.text(of: value) else {
+                    throw LuaMismatch("the header \(key) = \(value.typeName): names with texts expected")
+                }
+                response.headers.append(HTTPField(name, text))
+                return true
+            }
+        case let value: throw LuaMismatch("headers that are a \(value.typeName): a table of names with texts expected")
+        }
+        switch table["body"] {
+        case .nil: break
+        case .string(let bytes): response.body = bytes.bytes
+        case let value:
+            do {
+                response.body = try host.values.propertyList(value, writesDays: true).json(isPretty: false)
+            } catch {
+                let reason = (error as? any LuaErrorDetails)?.luaMessage ?? "\(error)"
+                throw LuaMismatch("a body that JSON cannot hold: \(reason)")
+            }
+        }
+        return response
     }
 }
 

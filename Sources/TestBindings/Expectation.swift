@@ -26,15 +26,16 @@ final class Expectation: LuaObject {
                 doc:
                     "Expects an equal value: tables, items and archived objects by all of their parts, dates, data and numbers by `==`.",
                 example: "expect({ 1, { b = 2 } }):equals{ 1, { b = 2 } }"
-            ) { (expectation, expected: LuaValue) in try expectation.equals(expected, isPart: false) }
+            ) { (expectation, expected: GivenValue) in try expectation.equals(expected.value, isPart: false) }
             LuaMethod(
                 "has", ["expected": "the parts expected"],
                 doc: "Expects these parts of a table or an item, whatever else it has.",
                 example: "expect(items:createItem{ name = \"Lamp\" }):has{ name = \"Lamp\" }"
-            ) { (expectation, expected: LuaValue) in try expectation.equals(expected, isPart: true) }
+            ) { (expectation, expected: GivenValue) in try expectation.equals(expected.value, isPart: true) }
             LuaMethod(
                 "matches", ["pattern": "a Lua pattern, or a text that occurs as it stands"],
-                doc: "Expects a text, or what `tostring` makes of the value, to match a pattern.",
+                doc:
+                    "Expects a text, or what `tostring` makes of the value, to match a pattern. A malformed pattern that does not occur as a text raises an error.",
                 example: "expect(\"12 files\"):matches(\"^%d+ files\")"
             ) { (expectation, pattern: LuaString) in try expectation.matches(pattern) }
             LuaMethod(
@@ -106,7 +107,8 @@ final class Expectation: LuaObject {
         guard let number = value.numberValue else {
             throw LuaError(.argument, "expect(…):isNear compares numbers, got \(value.typeName)")
         }
-        let isMet = abs(number - expected) <= tolerance
+        // Infinities are equal, and have no difference.
+        let isMet = number == expected || abs(number - expected) <= tolerance
         try check(
             isMet, "expected \(expected) within \(tolerance), got \(number)",
             "expected a number away from \(expected) by more than \(tolerance), got \(number)")
@@ -127,6 +129,21 @@ final class Expectation: LuaObject {
     }
 }
 
+/// An argument that must be given, if only as nil: a value that is forgotten would be expected to be nil.
+private struct GivenValue: LuaRepresentable {
+    static var luaType: LuaType { .any }
+    let value: LuaValue
+
+    init(lua value: LuaValue) { self.value = value }
+
+    static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> GivenValue {
+        guard position < call.count else { throw call.refuse(position, "value expected, got none") }
+        return GivenValue(lua: call.value(position))
+    }
+
+    func luaValue(in state: LuaState) -> LuaValue { value }
+}
+
 /// A failed expectation.
 struct ExpectationFailure: Error, LuaErrorDetails {
     let luaMessage: String
@@ -145,7 +162,7 @@ final class ExpectationTools {
         self.host = host
         compare = try Comparison.make(in: host)
         let source =
-            "local text, pattern = ... local done, place = pcall(string.find, text, pattern) return done and place"
+            "return pcall(string.find, ...)"
         find = try host.state.load(Array(source.utf8), name: "=(expect)")
     }
 
@@ -168,9 +185,18 @@ final class ExpectationTools {
     }
 
     /// Whether a pattern matches somewhere, or the text of the pattern occurs.
+    ///
+    /// - Throws: an error of the argument for a malformed pattern that does not occur as a text.
     func occurs(_ pattern: LuaString, in text: LuaString) throws -> Bool {
         if text.bytes.contains(pattern.bytes) { return true }
-        return try find.call(.string(text), .string(pattern)).first?.isTruthy ?? false
+        let results = try find.call(.string(text), .string(pattern))
+        guard results.first?.isTruthy ?? false else {
+            throw LuaError(
+                .argument,
+                "\(results.last?.textValue ?? "a malformed pattern"): \(try show(pattern)), which does not occur in "
+                    + (try show(text)))
+        }
+        return results.dropFirst().first?.isTruthy ?? false
     }
 }
 

@@ -57,6 +57,35 @@ extension String {
     }
 }
 
+extension String {
+    /// The text of bytes of any kind: those that are not UTF-8 are written as escapes, `\xff`.
+    package init(escaping bytes: some Collection<UInt8>) {
+        self = ""
+        var (parser, iterator, rest) = (Unicode.UTF8.ForwardParser(), bytes.makeIterator(), bytes[...])
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let scalar):
+                unicodeScalars.append(Unicode.UTF8.decode(scalar))
+                rest = rest.dropFirst(scalar.count)
+            case .error(let length):
+                for byte in rest.prefix(length) { self += (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16) }
+                rest = rest.dropFirst(length)
+            case .emptyInput: return
+            }
+        }
+    }
+
+    /// The same of at most so many bytes, and how many more there are. No character is cut in two.
+    package init(escaping bytes: some BidirectionalCollection<UInt8>, upTo limit: Int) {
+        guard bytes.count > limit else {
+            self.init(escaping: bytes)
+            return
+        }
+        let text = bytes.prefix(limit).dropLast(bytes.prefix(limit).openEnd)
+        self = "\(String(escaping: text))\n[\((bytes.count - text.count).counted("byte")) more]"
+    }
+}
+
 extension StringProtocol {
     /// The text in double quotes, with escapes for quotes, backslashes, line breaks and tabs: a literal of Lua, of the
     /// predicate language and of an archive's drawing.

@@ -184,6 +184,23 @@ struct ImageTests {
         #expect(try BitmapImage(bytes: bytes[..<2] + comment + bytes[2...]).bareJPEG == nil)
     }
 
+    @Test("a field of EXIF is there with its value, or named") func exif() throws {
+        // ImageDescription in Latin-1, XPTitle "Titre", Make "Acme, Inc (x), Ltd", FNumber 0/0, ExposureTime 1/0.
+        let text =
+            "/+EAvkV4aWYAAElJKgAIAAAABAAOAQIACgAAAD4AAAAPAQIAEwAAAEgAAABphwQAAQAAAGgAAACbnAEADAAAAFwAAAAAAAAAQ2Fm"
+            + "6SBk6WrgAEFjbWUsIEluYyAoeCksIEx0ZAAAVABpAHQAcgBlAAAAAwCaggUAAQAAAJIAAACdggUAAQAAAJoAAAADkAIAFAAAAKIA"
+            + "AAAAAAAAAQAAAAAAAAAAAAAAAAAAADIwMjA6MDE6MDIgMDM6MDQ6MDUA"
+        let segment = [UInt8](try #require(Data(base64Encoded: text)))
+        let bytes = try Pictures.bytes(Pictures.example("teapot.jpg"))
+        let metadata = try BitmapImage(bytes: bytes[..<2] + segment + bytes[2...]).metadata()
+        #expect(metadata.fields["XPTitle"] == .text("Titre"))
+        #expect(metadata.fields["Make"] == .text("Acme, Inc (x), Ltd"))
+        #expect(metadata.fields["FNumber"] == .text("0/0"))
+        #expect(metadata.fields["ExposureTime"] == .text("1/0"))
+        #expect(metadata.fields["DateTimeOriginal"] == .text("2020:01:02 03:04:05"))
+        #expect(metadata.fields["ImageDescription"] == nil && metadata.unread == ["ImageDescription"])
+    }
+
     @Test("a file that is not there is named")
     func absent() throws {
         let error = #expect(throws: ImageError.self) { try BitmapImage.open("/nonexistent/lamp.png") }

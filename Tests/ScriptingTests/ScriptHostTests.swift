@@ -250,6 +250,11 @@ struct ScriptHostTests {
         #expect(embedding.run("for i = 1, 3 do typed() end return nowhere, typed()", name: "=[2]") == "nil nil")
         #expect(embedding.recorder.errors.components(separatedBy: "warning: undefined global 'nowhere'").count == 2)
         #expect(embedding.run("return ofFile()", name: "=[3]").hasPrefix("error: file.lua:1: undefined global"))
+        // A handler and a timer are no part of the entry, also while it runs.
+        _ = embedding.run("app:on('user.event', function() return never end) app:emit('user.event')", name: "=[4]")
+        _ = embedding.run("timer.after(0, function() return never end) timer.sleep(0.05)", name: "=[5]")
+        #expect(embedding.host.handlerFailureCount == 2)
+        #expect(!embedding.recorder.errors.contains("warning: undefined global 'never'"))
         embedding.host.runtime.entryWarnings.end(outer)
         embedding.end()
     }

@@ -80,3 +80,6 @@ print(math.type(id), app.backgroundTimeRemaining)
 -- expect: integer	inf
 app:endBackgroundTask(id)
 app:endBackgroundTask(id)
+
+print(pcall(app.endBackgroundTask, app, 999))
+-- expect: false	bad argument #1 'id' to 'app:endBackgroundTask' (beginBackgroundTask has given no task the number 999)

@@ -106,3 +106,11 @@ local kept = archiver.reader(archiver.archivedData({ file })):decodeObject("root
 kept = archiver.reader(archiver.archivedData(kept)):decodeObject("root")
 print(kept.className, kept["NS.relative"], kept["NS.minimalBookmarkData"] == data("a bookmark"))
 -- expect: NSURL	file:///a	true
+
+-- A single has a range.
+for _, number in ipairs{ 1e300, -1e300, 1e-60 } do
+  print((select(2, pcall(function() archiver.writer():encodeFloat(number, "f") end)):match("%((%S+ is beyond.*precision)")))
+end
+-- expect: 1e+300 is beyond the range of single precision
+-- expect: -1e+300 is beyond the range of single precision
+-- expect: 1e-60 is beyond the range of single precision

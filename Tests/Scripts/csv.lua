@@ -86,7 +86,7 @@ assert(csv.write(path, { { 1, 2 }, { 3 } }, { columns = { "a", "b" } }))
 print((fs.read(path):gsub("\r\n", "|")))
 -- expect: a,b|1,2|3,|
 print(pcall(csv.write, path, { { 1, 2, 3 } }, { columns = { "a", "b" } }))
--- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 has 3 values, and there are 2 columns)
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 has a value at 3, and there are 2 columns)
 print(pcall(csv.write, path, { { [true] = 1 } }))
 -- expect: false	bad argument #2 'rows' to 'csv.write' (row 1: a column is a text or a position, got true)
 
@@ -105,3 +105,36 @@ end
 -- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: JSON has only texts as keys, and a dictionary has the real 1.5: make it a text)
 print((fs.read(path):gsub("\r\n", "|")))
 -- expect: a,b|,x|"[null,1]",|
+
+-- Rows are an array of tables, and nothing beside it is left out.
+assert(fs.write(path, "as it was"))
+for _, rows in ipairs{ { [1] = { a = 1 }, [3] = { a = 3 } }, { { a = 1 }, x = { a = 3 } }, { rows = { { a = 1 } } }, { [0] = {} } } do
+  local ok, text = pcall(csv.write, path, rows)
+  print(ok, (text:gsub("key 3", "key …"):gsub("row 2 is not a table", "rows are numbered from 1 without a gap, and there is the key …")))
+end
+-- expect: false	bad argument #2 'rows' to 'csv.write' (rows are numbered from 1 without a gap, and there is the key …)
+-- expect: false	bad argument #2 'rows' to 'csv.write' (rows are numbered from 1 without a gap, and there is the key x)
+-- expect: false	bad argument #2 'rows' to 'csv.write' (rows are numbered from 1 without a gap, and there is the key rows)
+-- expect: false	bad argument #2 'rows' to 'csv.write' (rows are numbered from 1 without a gap, and there is the key 0)
+print(pcall(csv.write, path, { { [3] = "c" } }, { columns = { "a", "b" } }))
+-- expect: false	bad argument #2 'rows' to 'csv.write' (row 1 has a value at 3, and there are 2 columns)
+
+-- A value without a text of its own is no cell.
+for _, value in ipairs{ print, io.stdout, coroutine.create(print), { print } } do
+  print(select(2, pcall(csv.write, path, { { a = 1 }, { b = value } })))
+end
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell holds text, got a function)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell holds text, got a userdata)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: a cell holds text, got a thread)
+-- expect: bad argument #2 'rows' to 'csv.write' (row 2, column b: [1]: a function is not a property-list value (string, number, boolean, date, data, array, dictionary))
+print(fs.read(path))
+-- expect: as it was
+assert(csv.write(path, { { a = true, b = plist.integer("18446744073709551615"), c = date("2026-01-02") } }))
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: a,b,c|true,18446744073709551615,2026-01-02T00:00:00Z|
+
+-- A column that no row has is written, and said.
+assert(csv.write(path, { { name = "Lamp", room = "Study" } }, { columns = { "name", "rome" } }))
+-- expect log: csv.write: the option columns names rome, which no row has a value of: the column is empty
+print((fs.read(path):gsub("\r\n", "|")))
+-- expect: name,rome|Lamp,|

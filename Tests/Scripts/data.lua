@@ -34,3 +34,11 @@ print(pcall(data("abc").dump, data("abc"), 4))
 -- expect: false	bad argument #1 'from' to 'data:dump' (an offset from 0 to 3 expected, got 4)
 print(pcall(data("abc").dump, data("abc"), 0, -1))
 -- expect: false	bad argument #2 'length' to 'data:dump' (a number of bytes from 0 to 1,048,576 expected, got -1)
+
+-- Base64 is whole groups of its digits, with white space between them.
+for _, text in ipairs{ "--__YWJj", "YQ==YWJj", "YWJj!?äYWJj", "----", "YQ", "YQ=", "YQ===", "=", "YWJj\0" } do
+  local bytes, err = data.fromBase64(text)
+  if bytes or err.code ~= "invalidBase64" then print("taken", text, bytes) end
+end
+print(data.fromBase64("YW\r\n Jj\tYQ ==\n"):bytes(), #data.fromBase64(""))
+-- expect: abca	0

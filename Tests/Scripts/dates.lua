@@ -37,16 +37,34 @@ end
 -- expect: nil	invalidDate	'2026-02-30' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
 -- expect: nil	invalidDate	'2026-11-21T25:00:00Z' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
 -- expect: nil	invalidDate	'' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
+-- A date has the digits of its text, or there is none.
+for _, text in ipairs{ "2024-01-31T10:00:00.123456789Z", "9999-12-31T23:59:59.999999999Z", "2016-06-15T12:30:60Z" } do
+  print(select(2, date(text)).message)
+end
+-- expect: '2024-01-31T10:00:00.123456789Z' is not a date: no date has all of its digits
+-- expect: '9999-12-31T23:59:59.999999999Z' is not a date: no date has all of its digits
+-- expect: '2016-06-15T12:30:60Z' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)
+print(date("2024-01-31T10:00:00.123456Z"), date("2016-12-31T23:59:60Z"))
+-- expect: 2024-01-31 10:00:00.123456 +0000	2017-01-01 00:00:00 +0000
+print(select(2, date.parse("31.01.2024 10:00:00.123456789", "dd.MM.yyyy HH:mm:ss.S")).message)
+-- expect: '31.01.2024 10:00:00.123456789' is not such a date: no date has its second
+print(date.parse("31.12.2016 18:59:60", "dd.MM.yyyy HH:mm:ss", "America/New_York"))
+-- expect: 2017-01-01 00:00:00 +0000
+items:createItem{ name = "A", at = "2024-01-31T10:00:00.123456789Z" }
+print((select(2, items:convert("at", "date")).message:gsub("item %S+", "item …")))
+-- expect: at of the item … is "2024-01-31T10:00:00.123456789Z", which is not a date: nothing was converted
+print(items:declare({ at = "date" }, { convert = true }) == nil, items[1].at)
+-- expect: true	2024-01-31T10:00:00.123456789Z
 print(pcall(date, {}))
 -- expect: false	bad argument #1 'moment' to 'date' (option 'year' is needed)
 print(pcall(date, math.huge))
 -- expect: false	bad argument #1 'moment' to 'date' (inf is not a moment)
 print(pcall(function() return d < 5 end))
--- expect: false	dates.lua:44: bad argument #2 to 'date.__lt' (date expected, got number)
+-- expect: false	dates.lua:62: bad argument #2 to 'date.__lt' (date expected, got number)
 print(pcall(function() return d.yaer end))
--- expect: false	dates.lua:46: date has no property or method 'yaer'; did you mean 'year'?
+-- expect: false	dates.lua:64: date has no property or method 'yaer'; did you mean 'year'?
 print(pcall(function() d.year = 5 end))
--- expect: false	dates.lua:48: date.year cannot be assigned
+-- expect: false	dates.lua:66: date.year cannot be assigned
 print(math.abs(date() - date(os.time())) < 5)
 -- expect: true
 print(pcall(d.format, d, ("MMMM "):rep(5000)))
@@ -55,3 +73,13 @@ print(pcall(date.parse, "1.7.2026", ("%d."):rep(6000) .. "%Y"))
 -- expect: false	bad argument #2 'pattern' to 'date.parse' (a pattern of a date has at most 16,384 bytes)
 print(select(2, date.parse((" "):rep(70000) .. "2026", "yyyy")).code, select(2, date(("9"):rep(100000))).message:len() < 200)
 -- expect: invalidDate	true
+
+-- Sums of dates are dates.
+for _, sum in ipairs{
+  function() return date("2024-01-31") + 1/0 end, function() return -1/0 + date(0) end, function() return date(0) - 1/0 end,
+  function() return date(1e308) + 1.7e308 end,
+} do print((select(2, pcall(sum)):match("no moment is %S+ seconds from a date"))) end
+-- expect: no moment is inf seconds from a date
+-- expect: no moment is -inf seconds from a date
+-- expect: no moment is -inf seconds from a date
+-- expect: no moment is 1.7e+308 seconds from a date

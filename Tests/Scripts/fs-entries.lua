@@ -72,7 +72,7 @@ refused("onto a folder", fs.move(folder .. "/a.txt", folder .. "/other"))
 refused("no folder", fs.copy(folder .. "/a.txt", folder .. "/none/new"))
 refused("no folder", fs.move(folder .. "/a.txt", folder .. "/none/new"))
 refused("into itself", fs.move(folder .. "/other", folder .. "/other/deep/new"))
--- expect: onto a folder	nil	21	cannot rename …/other: Is a directory
+-- expect: onto a folder	nil	21	cannot write …/other: Is a directory
 -- expect: onto a folder	nil	21	cannot move …/other: Is a directory
 -- expect: no folder	nil	2	cannot write …/new: No such file or directory
 -- expect: no folder	nil	2	cannot move …/new: No such file or directory

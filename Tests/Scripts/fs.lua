@@ -27,3 +27,33 @@ print(pcall(fs.read, 3))
 -- expect: false	bad argument #1 'path' to 'fs.read' (string expected, got number)
 print(pcall(fs.write, path, {}))
 -- expect: false	bad argument #2 'bytes' to 'fs.write' (string or data expected, got table)
+
+-- A file is no folder, and a folder no file.
+path = documents .. "/file"
+assert(fs.write(path, "text"))
+print((tostring(select(2, fs.makeDirectory(path))):gsub("folder .*:", "folder …:")))
+-- expect: cannot make the folder …: Not a directory
+print((tostring(select(2, fs.makeDirectory(path .. "/a/b"))):gsub("folder .*:", "folder …:")))
+-- expect: cannot make the folder …: Not a directory
+print(fs.makeDirectory(documents), fs.makeDirectory(documents .. "/a/b"), fs.makeDirectory(documents .. "/a/b/"))
+-- expect: true	true	true
+for _, folder in ipairs{ documents, documents .. "/a", app.container.tmp } do
+  local ok, err = fs.write(folder, "x")
+  print(ok, (tostring(err):gsub("write .*:", "write …:")))
+end
+-- expect: nil	cannot write …: Is a directory
+-- expect: nil	cannot write …: Is a directory
+-- expect: nil	cannot write …: Is a directory
+
+-- An empty path names nothing.
+for name, call in pairs{
+  read = fs.read, list = fs.list, makeDirectory = fs.makeDirectory, remove = fs.remove, stat = fs.stat, hash = fs.hash,
+  write = function(path) return fs.write(path, "x") end, copy = function(path) return fs.copy(documents .. "/file", path) end,
+  watch = function(path) return fs.watch(path, print) end,
+  open = function(path) return io.open(path) end, sqlite = function(path) return sqlite.open(path) end,
+} do
+  local ok, result, err = pcall(call, "")
+  if not tostring(err or result):find('"": the path is empty', 1, true) then print(name, result, err) end
+end
+print(fs.exists(""), fs.isDirectory(""))
+-- expect: false	false

@@ -41,3 +41,12 @@ for _, name in ipairs{ "teapot.jpg", "nothing.jpg", "lamp.png" } do
 end
 print(opened, item.image.width)
 -- expect: 2	320
+
+-- A limit that is none is refused, and the one before holds.
+local limit = images.cacheLimit
+print(pcall(function() images.cacheLimit = -1 end))
+-- expect: false	images-mistakes.lua:47: bad value for 'images.cacheLimit' (0 or more expected, got -1)
+print(pcall(function() images.pixelLimit = 0 end))
+-- expect: false	images-mistakes.lua:49: bad value for 'images.pixelLimit' (1 to 4294967296 expected, got 0)
+print(images.cacheLimit == limit)
+-- expect: true

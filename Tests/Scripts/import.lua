@@ -66,7 +66,7 @@ end
 print(select(2, items:import(write("i.json", '[{"name":"A","image":"x"}]'), { onError = "skip", dryRun = true })))
 -- expect: 0 created, 0 updated, 0 unchanged, 1 rejected
 tell(items:import(write("i.csv", "name,d\nA,2024-13-01\n"), { types = { d = "date(d.M.yyyy)" } }))
--- expect: invalidRow	i.csv, row 2: d takes a date as d.M.yyyy, or in ISO 8601: "2024-13-01" is not one
+-- expect: invalidRow	i.csv, row 2: d takes a date as d.M.yyyy: "2024-13-01" is not one
 
 -- An import is one transaction, told once, undone at once.
 items:on("didChangeMany", { id = "many" }, function(event) print("many", event.inserted, event.removed) end)

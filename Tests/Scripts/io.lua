@@ -62,3 +62,17 @@ local lengths = {}
 for each in io.lines(path, "L") do lengths[#lengths + 1] = #each end
 print(table.concat(lengths, " "), #assert(io.open(path)):read("a"), #assert(io.open(path)):read(1 << 40))
 -- expect: 300001 300000	600001	600001
+
+-- A file that is open for writing only is not read.
+file = assert(io.open(path, "w"))
+for _, format in ipairs{ "a", "l", "n", 1, 1 << 20 } do print(file:read(format)) end
+-- expect: nil	Bad file descriptor	9
+-- expect: nil	Bad file descriptor	9
+-- expect: nil	Bad file descriptor	9
+-- expect: nil	Bad file descriptor	9
+-- expect: nil	Bad file descriptor	9
+file:close()
+file = assert(io.open(path, "w+"))
+print(#file:read("a"), file:read(1 << 20), file:write("text"):seek("set"), file:read("a"))
+-- expect: 0	nil	0	text
+file:close()

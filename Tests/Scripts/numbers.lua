@@ -117,3 +117,18 @@ print(select(2, items:declare({ h = "real" }, { convert = true })).code, items[1
 -- expect: unfittingItems	9007199254740993
 print((tostring(select(2, pcall(items.query, items, "n == 1e-400"))):match("predicate: [^\n]*")))
 -- expect: predicate: the number is too small, and is not 0 (column 6)
+
+-- Digits of whole numbers in JSON, in any notation, are those of its text.
+path = app.container.tmp .. "/w.json"
+for _, types in ipairs{ false, "integer", "number", "string" } do
+  items:query():remove()
+  fs.write(path, '[{"name":"A","n":9007199254740993.0,"valueInDollars":9007199254740993e0}]')
+  assert(items:import(path, types and { types = { n = types } } or nil))
+  print(types, items[1].n, math.type(items[1].n), items[1].valueInDollars)
+end
+-- expect: false	9007199254740993	integer	9007199254740993
+-- expect: integer	9007199254740993	integer	9007199254740993
+-- expect: number	9007199254740993	integer	9007199254740993
+-- expect: string	9007199254740993	nil	9007199254740993
+print(json.decode("9007199254740993.0"), json.decode("1.0"), json.decode("9007199254740993.5"))
+-- expect: 9007199254740993	1	nil	not JSON: line 1, column 1: “9007199254740993.5” has more digits than a real, which would not be exact

@@ -75,3 +75,21 @@ print((select(2, pcall(plist.encode, cycle)):match("%(root.again%[1%].again.*(th
 print(plist.decode(plist.encode({ date("2026-01-01T00:00:00.25Z") }, { format = "xml" }))[1])
 -- expect: 2026-01-01 00:00:00 +0000
 -- expect log: 1 date lost its fraction of a second, which XML does not have; the binary form and JSON do
+
+-- What the text of a property list has, and the value does not show, is said.
+local twice = "<plist version='1.0'>\n<dict><key>a</key><integer>1</integer><key>a</key><integer>2</integer></dict></plist>"
+local path = app.container.tmp .. "/twice.plist"
+assert(fs.write(path, twice))
+print(plist.read(path).a, plist.decode(twice).a, plist.decode("{ a = x; a = y; b = z; b = z; }").a)
+-- expect: 2	2	y
+-- expect log: /twice.plist, line 2: the key “a” stands twice in a dictionary; the last counts
+-- expect log: plist.decode, line 2: the key “a” stands twice in a dictionary; the last counts
+-- expect log: stands twice in a dictionary; the last counts (the first of several findings)
+
+-- Characters that XML does not have.
+for _, value in ipairs{ { a = "x\1y" }, { ["\u{FFFE}"] = 1 }, { "\u{FFFF}" } } do
+  print((select(2, pcall(plist.encode, value, { format = "xml" })):match("the XML form has no character U%+%x+; the binary form has")))
+end
+-- expect: the XML form has no character U+0001; the binary form has
+-- expect: the XML form has no character U+FFFE; the binary form has
+-- expect: the XML form has no character U+FFFF; the binary form has

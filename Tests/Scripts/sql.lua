@@ -173,3 +173,10 @@ end
 -- expect: a statement has at most 1,000,000 bytes, and this one has 1,000,008
 print(select(2, pcall(sql.attach, ("a"):rep(1001), "x")):match("901 more bytes.* is not a name for a database"):sub(-28))
 -- expect: is not a name for a database
+
+-- NaN would become NULL.
+print((select(2, pcall(sql, "select ?", 0 / 0))))
+-- expect: sql: parameter 1: NaN is not a number that SQLite has, and would become NULL
+sql.define("undefined", function() return 0 / 0 end)
+print(select(2, pcall(sql, "select undefined()")):match("sql: (.*)"))
+-- expect: NaN is not a number that SQLite has, and would become NULL

@@ -139,3 +139,13 @@ print(db:rows("select sql from sqlite_master")().sql)
 print(db:rows("select born, seen from items")().born)
 -- expect: 2024-02-29
 db:close()
+
+-- Columns of one name are numbered, as sql has them.
+do
+  local db <close> = setmetatable({ db = assert(sqlite.open(tmp .. "names.sqlite")) }, { __close = function(self) self.db:close() end })
+  for _, text in ipairs{ "create table a(id, name)", "create table b(id, name, id_2)", "insert into a values(1, 'A')", "insert into b values(7, 'B', 9)" } do
+    db.db:execute(text)
+  end
+  for row in db.db:rows("select * from a join b") do print(row.id, row.id_3, row.id_2, row.name, row.name_2) end
+end
+-- expect: 1	7	9	A	B

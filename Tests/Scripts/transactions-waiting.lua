@@ -29,3 +29,20 @@ end)
 timer.sleep(0.05)
 print(#items)
 -- expect: 2
+
+-- The changes of a query likewise, whose handlers and function wait.
+local watching = items:on("willUpdate", function() timer.sleep(0.05) end)
+timer.after(0.01, function() items:createItem{ name = "order 19" } end)
+print(pcall(function()
+  items:query():update(function(item)
+    item.valueInDollars = 5
+    if item.name == "order 18" then error("no", 0) end
+  end)
+end))
+print(#items)
+-- expect: false	no
+-- expect: 2
+watching:off()
+timer.sleep(0.05)
+print(items:query():distinct("name")[3], items[1].valueInDollars)
+-- expect: order 19	0

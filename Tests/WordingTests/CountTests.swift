@@ -14,6 +14,17 @@ struct CountTests {
     }
 
     @Test(
+        "bytes that are not UTF-8 are escapes in a text, and the others are as they were",
+        arguments: [
+            ([], ""), (Array("é😀a".utf8), "é😀a"), ([0x61, 0, 0x62, 0xFF], "a\0b\\xff"), ([0xC3], "\\xc3"),
+            ([0xC3, 0x28], "\\xc3("), ([0xED, 0xA0, 0x80], "\\xed\\xa0\\x80"),
+            ([0xF0, 0x9F, 0x98, 0x41], "\\xf0\\x9f\\x98A"),
+        ] as [([UInt8], String)])
+    func escaping(bytes: [UInt8], text: String) {
+        #expect(String(escaping: bytes) == text)
+    }
+
+    @Test(
         "the word has the number's form",
         arguments: [
             (0, "item", "0 items"), (1, "item", "1 item"), (2, "item", "2 items"), (-1, "item", "-1 item"),

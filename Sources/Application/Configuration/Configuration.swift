@@ -254,11 +254,7 @@ package struct Grant: Sendable, Hashable {
     /// Without a spelling as before there was one: earlier approvals hold.
     var texts: [String] { [kind.rawValue, path, name, digest, time] + (spelling.isEmpty ? [] : [spelling]) }
 
-    private static func now() -> String {
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        return LocalTime.isoText(moment).prefix(19) + "Z"
-    }
+    private static func now() -> String { LocalTime.isoText(.now()).prefix(19) + "Z" }
 }
 
 /// The file of a container's configuration: a property list that only the user can write.
@@ -330,7 +326,7 @@ package struct ConfigurationFile {
         let result = body(&configuration)
         guard approvesAll || configuration != old ?? Configuration() else { return result }
         configuration.approve(for: identity)
-        try write(configuration, layer)
+        try Self.write(configuration.propertyList(for: container), to: path, using: layer)
         return result
     }
 
@@ -351,10 +347,12 @@ package struct ConfigurationFile {
         }
     }
 
-    private func write(_ configuration: Configuration, _ layer: BeneathFileLayer) throws(ConfigurationError) {
+    /// Writes a property list that only the user can read.
+    static func write(
+        _ value: PropertyListValue, to path: String, using layer: BeneathFileLayer
+    ) throws(ConfigurationError) {
         let bytes: [UInt8]
-        do throws(PropertyListError) { bytes = try configuration.propertyList(for: container).encoded(as: .xml) } catch
-        {
+        do throws(PropertyListError) { bytes = try value.encoded(as: .xml) } catch {
             throw .damaged(path: path, reason: "\(error)")
         }
         do throws(FileError) { try AtomicFile.write(bytes, to: path, using: layer, permissions: 0o600) } catch {
@@ -402,8 +400,8 @@ package struct ConfigurationFile {
         }
     }
 
-    private static let limit = 1 << 20
-    private static let limits = PropertyListLimits(
+    static let limit = 1 << 20
+    static let limits = PropertyListLimits(
         maximumBytes: limit, maximumObjects: 1 << 16, maximumDepth: 8, maximumValues: 1 << 16)
 }
 

@@ -57,13 +57,13 @@ package struct ImportProfiles {
         do throws(FileError) {
             layer = try BeneathFileLayer(PathText.parent(of: path))
             guard try layer.contains(path, .regular) else { return [] }
-            bytes = try layer.contents(of: path, limit: Self.limit)
+            bytes = try layer.contents(of: path, limit: ConfigurationFile.limit)
         } catch {
             if [ENOENT, ENOTDIR, EACCES].contains(error.code) { return [] }
             throw .file(error)
         }
         do throws(PropertyListError) {
-            guard let entries = try PropertyListValue(decoding: bytes, limits: Self.limits).fields else {
+            guard let entries = try PropertyListValue(decoding: bytes, limits: ConfigurationFile.limits).fields else {
                 throw PropertyListError(code: .readCorrupt, message: "it is not a dictionary")
             }
             return try entries.sortedByName.map { name, value throws(PropertyListError) in
@@ -84,22 +84,16 @@ package struct ImportProfiles {
         var entries: PropertyListFields = [:]
         for known in try read() { entries[known.name] = known.propertyList }
         entries[profile.name] = profile.propertyList
-        let bytes: [UInt8]
-        do throws(PropertyListError) { bytes = try PropertyListValue.fields(entries).encoded(as: .xml) } catch {
-            throw .damaged(path: path, reason: "\(error)")
-        }
+        let layer: BeneathFileLayer
         do throws(FileError) {
             let folder = PathText.parent(of: path)
             try PosixFileLayer().makeDirectories(folder, permissions: 0o700)
-            try AtomicFile.write(bytes, to: path, using: try BeneathFileLayer(folder), permissions: 0o600)
+            layer = try BeneathFileLayer(folder)
         } catch {
             throw .file(error)
         }
+        try ConfigurationFile.write(.fields(entries), to: path, using: layer)
     }
-
-    private static let limit = 1 << 20
-    private static let limits = PropertyListLimits(
-        maximumBytes: limit, maximumObjects: 1 << 16, maximumDepth: 8, maximumValues: 1 << 16)
 }
 
 extension PropertyListValue {

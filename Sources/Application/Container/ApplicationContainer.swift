@@ -118,6 +118,12 @@ public struct ApplicationContainer: Sendable, Hashable {
         try checkLayout(in: layer)
     }
 
+    /// Whether there is nothing of a container at its path: neither documents nor a library.
+    package var isMissing: Bool {
+        func isMissing(_ folder: String) -> Bool { access(folder, F_OK) != 0 && errno == ENOENT }
+        return isMissing(documents) && isMissing(library)
+    }
+
     /// Opens an existing container and creates nothing.
     ///
     /// - Returns: the file system beneath the root, which follows no link.

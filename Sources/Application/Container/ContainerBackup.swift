@@ -154,20 +154,10 @@ package enum ContainerBackup {
         let file = try source.open(from, .read)
         defer { source.close(file) }
         let writer = try AtomicFileWriter(to, using: layer, permissions: status.permissions & 0o700)
-        var piece = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            var count = 0
-            var failure: FileError?
-            piece.withUnsafeMutableBytes { buffer in
-                do throws(FileError) {
-                    count = try source.read(file, into: buffer)
-                    if count > 0 { try writer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
-            if count == 0 { break }
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { piece.deallocate() }
+        while case let count = try source.read(file, into: piece), count > 0 {
+            try writer.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
         }
         let total = writer.count
         try writer.commit(durable: true)

@@ -22,7 +22,7 @@ public struct OpenedContainer {
     /// A restore that was interrupted while it replaced the container's data is completed first.
     ///
     /// - Parameters:
-    ///   - container: the container; missing folders are created.
+    ///   - container: the container; missing folders are created, but for a container that is not there and read-only.
     ///   - isReadOnly: whether nothing is to be written; then another process may own the container.
     /// - Throws: `FileError`, as for `ApplicationContainer.open()`; `FolderLockError` if the container has another
     ///   owner; an error that names the reason if a newer program wrote it, unless it is read-only.
@@ -30,6 +30,10 @@ public struct OpenedContainer {
         self.container = container
         self.isReadOnly = isReadOnly
         if isReadOnly {
+            // A mistyped path, which nothing is made of.
+            if container.isMissing, !container.isTemporary {
+                throw FileError(.open, container.path, code: ENOENT, reason: "there is no container")
+            }
             var files = try container.open()
             files.isReadOnly = true
             self.files = files
@@ -181,10 +185,7 @@ package struct ContainerExposure: Sendable, Hashable, CustomStringConvertible {
     package static func first(
         onTheWayTo path: String, in container: ApplicationContainer, using layer: any FileLayer
     ) -> ContainerExposure? {
-        for place in way(to: path, in: container) {
-            if let found = find(place, in: container, layer) { return found }
-        }
-        return nil
+        way(to: path, in: container).lazy.compactMap { find($0, in: container, layer) }.first
     }
 
     /// The root, and each folder and file from the root to a path.

@@ -378,32 +378,21 @@ package struct ReadyEvents: OptionSet, Sendable, Hashable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A read does not block, or the other end has closed.
-    package static let readable = ReadyEvents(rawValue: 1)
+    package static let readable = ReadyEvents(rawValue: UInt8(POLLIN))
     /// A write does not block.
-    package static let writable = ReadyEvents(rawValue: 2)
+    package static let writable = ReadyEvents(rawValue: UInt8(POLLOUT))
     /// An exceptional condition, such as memory pressure.
-    package static let priority = ReadyEvents(rawValue: 4)
+    package static let priority = ReadyEvents(rawValue: UInt8(POLLPRI))
     /// The other end is gone. Always reported.
-    package static let hangUp = ReadyEvents(rawValue: 8)
+    package static let hangUp = ReadyEvents(rawValue: UInt8(POLLHUP))
     /// The descriptor is in error. Always reported.
-    package static let error = ReadyEvents(rawValue: 16)
+    package static let error = ReadyEvents(rawValue: UInt8(POLLERR))
 
-    var pollEvents: Int16 {
-        var events: Int32 = 0
-        if contains(.readable) { events |= Int32(POLLIN) }
-        if contains(.writable) { events |= Int32(POLLOUT) }
-        if contains(.priority) { events |= Int32(POLLPRI) }
-        return Int16(truncatingIfNeeded: events)
-    }
+    var pollEvents: Int16 { Int16(rawValue) }
 
     init(pollEvents: Int16) {
-        let events = Int32(pollEvents)
-        var ready: ReadyEvents = []
-        if events & Int32(POLLIN) != 0 { ready.insert(.readable) }
-        if events & Int32(POLLOUT) != 0 { ready.insert(.writable) }
-        if events & Int32(POLLPRI) != 0 { ready.insert(.priority) }
-        if events & Int32(POLLHUP) != 0 { ready.insert(.hangUp) }
-        if events & Int32(POLLERR | POLLNVAL) != 0 { ready.insert(.error) }
-        self = ready
+        let ready = ReadyEvents(rawValue: UInt8(truncatingIfNeeded: pollEvents))
+        self = ready.intersection([.readable, .writable, .priority, .hangUp, .error])
+        if pollEvents & Int16(POLLNVAL) != 0 { insert(.error) }
     }
 }

@@ -127,14 +127,9 @@ package final class MemoryPressureSource {
 
     /// The process's group in the unified hierarchy; nil for the root group, which has no pressure file.
     private static func processControlGroup(_ root: String) -> String? {
-        guard let bytes = try? PosixFileLayer().contents(of: root + "/proc/self/cgroup", limit: 1 << 16) else {
-            return nil
-        }
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("0::/") {
-            let group = String(line.dropFirst(3))
-            return group == "/" ? nil : group
-        }
-        return nil
+        let lines = MachineMemory.text(root + "/proc/self/cgroup")?.split(separator: "\n") ?? []
+        let group = lines.first { $0.hasPrefix("0::/") }.map { String($0.dropFirst(3)) }
+        return group == "/" ? nil : group
     }
 }
 
@@ -166,23 +161,11 @@ package final class MemoryWatch: Sendable {
     }
 
     private static func processMemory(from descriptor: Int32) -> Int? {
-        withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
-            guard let base = buffer.baseAddress else { return nil }
-            let count = pread(descriptor, base, buffer.count, 0)
-            guard count > 0 else { return nil }
-            // Pages: address space, resident, shared.
-            var fields = [0, 0, 0]
-            var field = 0
-            for byte in buffer[..<count] {
-                if byte == 0x20 {
-                    field += 1
-                    if field == 3 { break }
-                } else if byte >= 0x30, byte <= 0x39 {
-                    fields[field] = fields[field] &* 10 &+ Int(byte - 0x30)
-                }
-            }
-            return field < 3 ? nil : (fields[1] - fields[2]) * sysconf(Int32(_SC_PAGESIZE))
-        }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let text = String(decoding: bytes.prefix(max(pread(descriptor, &bytes, bytes.count, 0), 0)), as: UTF8.self)
+        // Pages: address space, resident, shared.
+        let pages = text.split(separator: " ").prefix(3).compactMap { Int($0) }
+        return pages.count < 3 ? nil : (pages[1] - pages[2]) * sysconf(Int32(_SC_PAGESIZE))
     }
 
     /// Samples until a matching `end()`.
@@ -285,7 +268,7 @@ package struct MachineMemory: Sendable, Hashable {
         }.filter { $0 > 0 }
     }
 
-    private static func text(_ path: String) -> String? {
+    fileprivate static func text(_ path: String) -> String? {
         (try? PosixFileLayer().contents(of: path, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

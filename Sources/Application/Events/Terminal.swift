@@ -83,10 +83,8 @@ package enum InputEnd: Sendable, Hashable {
         if count < 0 {
             switch code {
             case EINTR, EAGAIN: return .notYet
-            case EIO:
-                if jobState == .background { return .inBackground }
-                return jobState == .headless
-                    ? .failure(FileError(.read, "standard input", code: code)) : .hangUp
+            case EIO where jobState == .background: return .inBackground
+            case EIO where jobState != .headless: return .hangUp
             default: return .failure(FileError(.read, "standard input", code: code))
             }
         }

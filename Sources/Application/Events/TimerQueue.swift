@@ -231,10 +231,17 @@ final class WallClock {
     }
 
     private static func lead() -> Double {
-        var (wall, boot) = (timespec(), timespec())
-        clock_gettime(CLOCK_REALTIME, &wall)
-        clock_gettime(CLOCK_BOOTTIME, &boot)
+        let (wall, boot) = (timespec.now(), timespec.now(CLOCK_BOOTTIME))
         return Double(wall.tv_sec - boot.tv_sec) + Double(wall.tv_nsec - boot.tv_nsec) / 1e9
+    }
+}
+
+extension timespec {
+    /// The time of a clock of the system.
+    static func now(_ clock: clockid_t = CLOCK_REALTIME) -> timespec {
+        var moment = timespec()
+        clock_gettime(clock, &moment)
+        return moment
     }
 }
 
@@ -261,8 +268,7 @@ struct ClockPair: Sendable, Hashable {
     }
 
     private static func seconds(_ clock: clockid_t) -> Double {
-        var moment = timespec()
-        clock_gettime(clock, &moment)
+        let moment = timespec.now(clock)
         return Double(moment.tv_sec) + Double(moment.tv_nsec) / 1e9
     }
 

@@ -81,28 +81,19 @@ package struct FencedFileLayer: PathLayer {
     }
 
     package func openFolder(_ path: String, _ operation: FileError.Operation) throws(FileError) -> OpenFile {
-        let place = try fence.place(path, operation == .sync ? .readWrite : .read, operation)
-        let file = OpenFile(
-            descriptor: try fence.open(place, path, flags: O_RDONLY | O_DIRECTORY, operation), path: path)
-        do throws(FileError) {
-            if operation != .sync { try fence.checkNotClosed(file.descriptor, path, .read) }
-            return file
-        } catch {
-            close(file)
-            throw error
-        }
+        let flags = O_RDONLY | O_DIRECTORY
+        let descriptor =
+            operation == .sync
+            ? try fence.open(fence.place(path, .readWrite, operation), path, flags: flags, operation)
+            : try fence.open(path, .read, flags: flags, operation)
+        return OpenFile(descriptor: descriptor, path: path)
     }
 
     package func temporaryName() -> String { TemporaryName.next(forScript: true) }
 
     package func beneath(_ folder: String) throws(FileError) -> any FileLayer {
-        let place = try fence.place(folder, .readWrite, .open)
         let descriptor = try fence.open(
-            place, folder, flags: cubby_open_path | O_DIRECTORY | O_NOFOLLOW, .open)
-        do throws(FileError) { try fence.checkNotClosed(descriptor, folder, .readWrite) } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
+            folder, .readWrite, flags: cubby_open_path | O_DIRECTORY | O_NOFOLLOW, .open)
         return BeneathFileLayer(PathText.absolute(folder, from: fence.base), descriptor: descriptor)
     }
 
@@ -117,21 +108,25 @@ package struct FencedFileLayer: PathLayer {
     package func status(_ path: String) throws(FileError) -> FileStatus? {
         let place = try fence.place(path, .read, .status)
         var raw = stat()
-        var code: Int32 = 0
         do throws(FileError) {
+            // A folder, or a link to one, as the system has it; a place has no dots.
+            if path.hasSuffix("/.") {
+                let found = try status(path, followsLinks: true).status
+                return found.kind == .directory ? found : nil
+            }
+            let code: Int32
             if place.rest.isEmpty {
                 code = fstatat(place.grant.root, "", &raw, cubby_at_empty_path) == 0 ? 0 : errno
             } else {
                 let entry = try fence.entry(of: place, path, .status)
                 code = fstatat(entry.folder, entry.name, &raw, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
             }
+            if code != 0 { throw FileError(.status, path, code: code) }
+            return FileStatus(raw)
         } catch {
             if error.code == ENOENT || error.code == ENOTDIR { return nil }
             throw error
         }
-        if code == ENOENT || code == ENOTDIR { return nil }
-        if code != 0 { throw FileError(.status, path, code: code) }
-        return FileStatus(raw)
     }
 
     /// The status and creation time of a path, or of a link's target beneath its grant.
@@ -245,12 +240,8 @@ package final class FencedWalk {
     }
 
     private func open(_ folder: Folder, followsLinks: Bool) throws(FileError) -> (Folder, FolderStream) {
-        let place = try fence.place(folder.path, .read, .list)
-        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
-        let descriptor = try fence.open(place, folder.path, flags: flags, .list)
-        let entries = try FolderStream(descriptor: descriptor, path: folder.path)
-        try fence.checkNotClosed(entries.descriptor, folder.path, .read)
-        return (folder, entries)
+        let descriptor = try fence.openFolder(folder.path, followsLinks: followsLinks)
+        return (folder, try FolderStream(descriptor: descriptor, path: folder.path))
     }
 
     /// An entry of a folder; nil for an omitted one.

@@ -117,7 +117,7 @@ public final class PathFence: Sendable {
     package func verdict(_ path: String, _ access: FenceAccess) -> FenceVerdict {
         switch locate(path, access) {
         case .success: return .granted
-        case .failure(let verdict): return verdict.value
+        case .failure(let verdict): return verdict
         }
     }
 
@@ -142,13 +142,11 @@ public final class PathFence: Sendable {
         var rest: String
     }
 
-    private struct VerdictError: Error { var value: FenceVerdict }
-
-    private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, VerdictError> {
+    private func locate(_ path: String, _ access: FenceAccess) -> Result<Place, FenceVerdict> {
         let absolute = PathText.absolute(path, from: base)
         return state.withLock { state in
             if TemporaryName.isClosed(in: absolute) || state.own.contains(where: { $0.closes(absolute, access) }) {
-                return .failure(VerdictError(value: .closed(path: absolute)))
+                return .failure(.closed(path: absolute))
             }
             var best: Place?
             var readable = false
@@ -160,7 +158,7 @@ public final class PathFence: Sendable {
                 best = Place(grant: grant, rest: rest)
             }
             if let best { return .success(best) }
-            return .failure(VerdictError(value: readable ? .readOnly(path: absolute) : .notGranted(path: absolute)))
+            return .failure(readable ? .readOnly(path: absolute) : .notGranted(path: absolute))
         }
     }
 
@@ -170,24 +168,17 @@ public final class PathFence: Sendable {
         if PathText.isTooLong(path) {
             throw FileError(operation, PathText.beginning(of: path), code: ENAMETOOLONG, reason: "the path is too long")
         }
+        if path.isEmpty { throw FileError(operation, path, code: ENOENT, reason: "the path is empty") }
         if path.utf8.contains(0) { throw FileError(operation, path, code: EINVAL, reason: "the path holds a NUL") }
+        let reason: String
         switch locate(path, access) {
         case .success(let place): return place
-        case .failure(let error):
-            switch error.value {
-            case .closed:
-                throw FileError(operation, path, code: EACCES, reason: Self.hostsOwn)
-            case .readOnly:
-                throw FileError(
-                    operation, path, code: EACCES,
-                    reason: "it may be read, not written; --allow-write DIR grants it")
-            case .notGranted, .granted:
-                let option = access == .read ? "--allow-read" : "--allow-write"
-                throw FileError(
-                    operation, path, code: EACCES,
-                    reason: "it is outside the sandbox; \(option) DIR grants it")
-            }
+        case .failure(.closed): reason = Self.hostsOwn
+        case .failure(.readOnly): reason = "it may be read, not written; --allow-write DIR grants it"
+        case .failure(.notGranted), .failure(.granted):
+            reason = "it is outside the sandbox; \(access == .read ? "--allow-read" : "--allow-write") DIR grants it"
         }
+        throw FileError(operation, path, code: EACCES, reason: reason)
     }
 
     /// Opens a path beneath a grant.
@@ -197,6 +188,24 @@ public final class PathFence: Sendable {
         let descriptor = opener.open(place.grant.root, place.rest, flags: flags, permissions: permissions)
         if descriptor >= 0 { return descriptor }
         throw Self.error(operation, path, code: -descriptor)
+    }
+
+    /// Opens what a path leads to, unless it is the host's own.
+    func open(
+        _ path: String, _ access: FenceAccess, flags: Int32, _ operation: FileError.Operation
+    ) throws(FileError) -> Int32 {
+        let descriptor = try open(place(path, access, operation), path, flags: flags, operation)
+        do throws(FileError) { try checkNotClosed(descriptor, path, access) } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Opens a folder to list it.
+    func openFolder(_ path: String, followsLinks: Bool) throws(FileError) -> Int32 {
+        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
+        return try open(path, .read, flags: flags, .list)
     }
 
     /// Opens the folder of a path beneath a grant, and checks that the name in it is not the host's own.
@@ -398,7 +407,7 @@ public enum FenceAccess: Sendable, Hashable {
 }
 
 /// A fence's decision on a path, before any file is opened.
-package enum FenceVerdict: Sendable, Hashable {
+package enum FenceVerdict: Error, Hashable {
     /// Beneath a grant with this access.
     case granted
     /// Outside every grant; the user may be asked. The path is absolute.

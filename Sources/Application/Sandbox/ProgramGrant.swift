@@ -109,9 +109,7 @@ package final class ProgramFile {
 
     /// Whether the stamp detects later changes: times within one clock tick are equal.
     package var isSettled: Bool {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return (stamp.changed.first ?? .max) < now.tv_sec &- 2
+        (stamp.changed.first ?? .max) < timespec.now().tv_sec &- 2
     }
 
     private static func look(_ descriptor: Int32, _ path: String) throws(FileError) -> (stamp: Stamp, FileStatus) {

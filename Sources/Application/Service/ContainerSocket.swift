@@ -154,13 +154,7 @@ package struct AccessKey: Sendable, Hashable {
 
     /// A new key.
     package static func random() -> AccessKey {
-        var generator = SystemRandomNumberGenerator()
-        let words = (0..<4).map { _ in generator.next() as UInt64 }
-        return AccessKey(
-            words.map { word in
-                let digits = String(word, radix: 16)
-                return String(repeating: "0", count: 16 - digits.count) + digits
-            }.joined())
+        AccessKey((0..<length / 2).map { _ in UInt8.random(in: 0 ... .max) }.hexadecimal)
     }
 
     /// Whether a connection has shown this key; the time does not depend on how much of it is right.

@@ -51,7 +51,7 @@ final class WatchedTree {
         guard count < Self.limit else {
             throw FileError(.list, path, code: ENOSPC, reason: "a watch has at most \(Self.limit) folders")
         }
-        let descriptor = try open(path, followsLinks: followsLinks)
+        let descriptor = try fence.openFolder(path, followsLinks: followsLinks)
         defer { close(descriptor) }
         return try add(path, descriptor)
     }
@@ -103,7 +103,7 @@ final class WatchedTree {
     /// - Throws: `FileError`.
     func list(_ folder: Folder, followsLinks: Bool = false) throws(FileError) -> [(name: String, status: FileStatus)] {
         let stream = try FolderStream(
-            descriptor: try open(folder.path, followsLinks: followsLinks), path: folder.path)
+            descriptor: try fence.openFolder(folder.path, followsLinks: followsLinks), path: folder.path)
         var entries: [(String, FileStatus)] = []
         while let bytes = try stream.next() {
             guard let name = String(validating: bytes, as: UTF8.self) else {
@@ -128,17 +128,6 @@ final class WatchedTree {
         defer { fence.layer.close(file) }
         let result = cubby_file_has_writer(file.descriptor)
         return result < 0 ? nil : result == 1
-    }
-
-    private func open(_ path: String, followsLinks: Bool) throws(FileError) -> Int32 {
-        let place = try fence.place(path, .read, .list)
-        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
-        let descriptor = try fence.open(place, path, flags: flags, .list)
-        do throws(FileError) { try fence.checkNotClosed(descriptor, path, .read) } catch {
-            close(descriptor)
-            throw error
-        }
-        return descriptor
     }
 }
 

@@ -89,8 +89,18 @@ static int read_line(lua_State *L, clua_budget *budget, FILE *file, int chops) {
     return c == '\n' || lua_rawlen(L, -1) > 0;
 }
 
+static int is_at_end(lua_State *L, FILE *file) {
+    int c = getc(file);
+    ungetc(c, file);
+    lua_pushliteral(L, "");
+    return c == EOF;
+}
+
 /* At most some bytes; returns whether there are any. */
 static int read_bytes(lua_State *L, clua_budget *budget, FILE *file, size_t most) {
+    /* getc fails on a stream that is open for writing only; a large fread would ask its descriptor, which may be read. */
+    if (is_at_end(L, file)) return 0;
+    lua_pop(L, 1);
     luaL_Buffer all;
     luaL_buffinit(L, &all);
     size_t wanted, count;
@@ -103,13 +113,6 @@ static int read_bytes(lua_State *L, clua_budget *budget, FILE *file, size_t most
     } while (most > 0 && count == wanted);
     luaL_pushresult(&all);
     return lua_rawlen(L, -1) > 0;
-}
-
-static int is_at_end(lua_State *L, FILE *file) {
-    int c = getc(file);
-    ungetc(c, file);
-    lua_pushliteral(L, "");
-    return c == EOF;
 }
 
 /* Reads by the formats from an argument on; the results, or those of a failure. */

@@ -242,7 +242,7 @@ extension FileLayer {
             // A folder without permission is a different error than a file.
             throw error.replacing(error.code == FileLayerCode.notDirectory ? .makeDirectory : .open, path)
         }
-        if found == nil { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
+        if found?.kind != .directory { throw FileError(.makeDirectory, path, code: FileLayerCode.notDirectory) }
     }
 }
 

@@ -281,7 +281,7 @@ public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The failed operation, the path, and the system's reason.
     public var message: String {
-        "cannot \(operation.rawValue) \(DisplayPath.abbreviate(path)): \(reason)"
+        "cannot \(operation.rawValue) \(path.isEmpty ? "\"\"" : DisplayPath.abbreviate(path)): \(reason)"
     }
 
     public var description: String { message }

@@ -115,10 +115,16 @@ extension Double: LuaRepresentable {
     public func push(as call: LuaCall) -> LuaResults { call.returns(self) }
 }
 
-/// A Lua number, rounded.
+/// A Lua number, rounded; one that would become infinity or 0 is refused.
 extension Float: LuaRepresentable {
     public static var luaType: LuaType { .number }
-    public init(lua value: LuaValue) throws(LuaMismatch) { self = Float(try Double(lua: value)) }
+    public init(lua value: LuaValue) throws(LuaMismatch) {
+        let number = try Double(lua: value)
+        self = Float(number)
+        guard isFinite || !number.isFinite, !isZero || number.isZero else {
+            throw LuaMismatch("\(number) is beyond the range of single precision")
+        }
+    }
     public func luaValue(in state: LuaState) -> LuaValue { .number(Double(self)) }
 }
 
@@ -126,12 +132,9 @@ extension String: LuaRepresentable {
     public static var luaType: LuaType { .text }
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        guard case .string(let string) = value else {
-            guard let text = value.errorText else { throw LuaMismatch(Self.luaType, value) }
-            self = text
-            return
+        guard let text = try LuaString(lua: value).text else {
+            throw LuaMismatch("UTF-8 text expected, got other bytes")
         }
-        guard let text = string.text else { throw LuaMismatch("UTF-8 text expected, got other bytes") }
         self = text
     }
 

@@ -55,8 +55,7 @@ package final class LuaBreak {
         let L = state.current
         guard clua_checkstack(L, 2) != 0 else { return .nil }
         clua_pusherror(state.host, L)
-        defer { clua_settop(L, -2) }
-        return state.value(at: -1, on: L)
+        return state.popValue(on: L)
     }
 
     // MARK: Variables
@@ -92,12 +91,10 @@ package final class LuaBreak {
     /// The local variable or upvalue with a name in a function; nil for a global.
     func variable(_ wanted: String, of call: Int) -> Variable? {
         var found: Variable?
-        each(call, clua_get_local) { name, slot, value in
-            if name == wanted { found = Variable(name: name, value: value(), slot: slot, isUpvalue: false) }
-        }
-        if found != nil { return found }
-        each(call, clua_get_upvalue) { name, slot, value in
-            if name == wanted { found = Variable(name: name, value: value(), slot: slot, isUpvalue: true) }
+        for (read, isUpvalue) in [(clua_get_local as Read, false), (clua_get_upvalue, true)] where found == nil {
+            each(call, read) { name, slot, value in
+                if name == wanted { found = Variable(name: name, value: value(), slot: slot, isUpvalue: isUpvalue) }
+            }
         }
         return found
     }

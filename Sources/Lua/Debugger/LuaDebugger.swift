@@ -58,11 +58,15 @@ package final class LuaDebugger {
     /// Whether a breakpoint's path matches a chunk's name, given without its mark.
     package static func isPath(_ path: String, of chunk: String) -> Bool { clua_matches("@" + chunk, path) != 0 }
 
-    /// Whether a breakpoint is in a chunk of a name in Lua's notation. A literal name is compared as it is.
-    func isIn(_ name: String, breakpoint number: Int) -> Bool {
-        guard let index = breakpoints.firstIndex(where: { $0.number == number }) else { return false }
+    /// Whether a breakpoint's path is that of a chunk, by its name in Lua's notation. A literal name is compared as it is.
+    private func isOf(_ name: String, _ path: String) -> Bool {
         let chunk = String(name.dropFirst())
-        guard chunk == breakpoints[index].path || (name.hasPrefix("@") && isOfChunk(breakpoints[index].path, chunk))
+        return chunk == path || (name.hasPrefix("@") && isOfChunk(path, chunk))
+    }
+
+    /// Whether a breakpoint is in a chunk of a name in Lua's notation.
+    func isIn(_ name: String, breakpoint number: Int) -> Bool {
+        guard let index = breakpoints.firstIndex(where: { $0.number == number }), isOf(name, breakpoints[index].path)
         else { return false }
         if !breakpoints[index].isPlaced {
             // A script has compiled this chunk itself.
@@ -130,10 +134,7 @@ package final class LuaDebugger {
     /// Moves the breakpoints of a compiled chunk to lines with code.
     func compiled(_ name: String, _ function: LuaFunction) {
         guard !breakpoints.isEmpty, name.hasPrefix("@") || name.hasPrefix("=") else { return }
-        let chunk = String(name.dropFirst())
-        let inChunk = breakpoints.filter {
-            $0.path == chunk || (name.hasPrefix("@") && isOfChunk($0.path, chunk))
-        }
+        let inChunk = breakpoints.filter { isOf(name, $0.path) }
         guard !inChunk.isEmpty else { return }
         let lines = function.codeLines
         var placed: [LuaBreakpoint] = []

@@ -34,9 +34,10 @@ final class EngineModules {
         }
         let (name, environment) = (text.description, table.reference)
         // Names are UTF-8: no module has other bytes as its name.
-        guard text.text != nil else { return try Self.finish(name, .success(nil), environment, call) }
-        if let chunk = chunks[name] { return try Self.finish(name, .success(chunk), environment, call) }
-        guard let provider else { return try Self.finish(name, .success(nil), environment, call) }
+        let chunk = text.text.flatMap { chunks[$0] }
+        guard text.text != nil, chunk == nil, let provider else {
+            return try Self.finish(name, .success(chunk), environment, call)
+        }
         do {
             return try call.waits(for: { () async throws -> LuaCompletion in
                 let found: Result<LuaChunk?, any Error>

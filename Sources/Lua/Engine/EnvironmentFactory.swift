@@ -432,8 +432,6 @@ public struct LuaLibraries: OptionSet, Sendable {
         for name: LuaValue in ["clock", "date", "difftime", "time"] { time[name] = system[name] }
         globals["os"] = contains(.time) ? .table(time) : nil
         guard case .table(let files) = globals["io"] else { return }
-        let output = globals.state.makeTable(fields: 1)
-        output["write"] = files["write"]
-        globals["io"] = .table(output)
+        globals["io"] = .table(globals.state.makeTable(["write": files["write"]]))
     }
 }

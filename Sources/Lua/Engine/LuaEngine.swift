@@ -383,12 +383,7 @@ extension LuaEngine {
         if let contradiction = function.contradiction { throw LuaError(.argument, contradiction) }
         do {
             try await visit { session in
-                try session.environments.declare(function) { call in
-                    switch function.body {
-                    case .returns(let body): try body(call)
-                    case .waits(let begin): try call.waits(for: begin(call))
-                    }
-                }
+                try session.environments.declare(function, body: function.body.invoke)
             }
         } catch { throw LuaError(error) }
     }

@@ -96,11 +96,7 @@ final class ScopeLease {
         let state = globals.state
         let table = state.makeTable(fields: scope.entries.count)
         for (name, make) in scope.entries { table[name] = make(state, self) }
-        let metatable = state.makeTable(fields: 3)
-        metatable["__index"] = .table(globals)
-        metatable["__newindex"] = .table(globals)
-        metatable["__metatable"] = false
-        table.setMetatable(metatable)
+        table.setMetatable(state.makeTable(["__index": globals, "__newindex": globals, "__metatable": false]))
         return table
     }
 
@@ -109,8 +105,7 @@ final class ScopeLease {
         let reference = Unmanaged<AnyObject>.passUnretained(object)
         let cls = state.objectClass(Swift.type(of: object)).pointer
         if clua_pushownhandle(L, cls, reference.toOpaque()) != 0 { _ = reference.retain() }
-        defer { clua_settop(L, -2) }
-        let value = state.value(at: -1, on: L)
+        let value = state.popValue(on: L)
         if case .userdata(let userdata) = value { objects.append((name, userdata.reference)) }
         return value
     }
@@ -121,23 +116,15 @@ final class ScopeLease {
         let name = function.declaration.name
         return .function(
             state.makeOwnedFunction(function.declaration) { call in
-                switch loan.body {
-                case .returns(let body): return try body(call)
-                case .waits(let begin): return try call.waits(for: begin(call))
-                case nil: throw LuaError(.argument, Self.message(name))
-                }
+                guard let body = loan.body else { throw LuaError(.argument, Self.message(name)) }
+                return try body.invoke(call)
             })
     }
 
     /// Takes everything back. No code of the state may run.
     func end(in state: LuaState) {
         for loan in loans { loan.body = nil }
-        let L = state.current
-        for (name, reference) in objects {
-            state.push(reference, on: L)
-            clua_revoke(L, -1, Self.message(name))
-            clua_settop(L, -2)
-        }
+        for (name, reference) in objects { state.reading(reference) { clua_revoke($0, -1, Self.message(name)) } }
         (loans, objects) = ([], [])
         clua_drain_releases(state.host)
     }

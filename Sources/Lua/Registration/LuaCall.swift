@@ -305,11 +305,6 @@ func makeText(_ raw: UnsafeRawBufferPointer) -> String? {
 /// Pushes text without a Swift copy.
 @inline(__always)
 func pushText(_ text: String, on L: OpaquePointer) {
-    let done: Void? = text.utf8.withContiguousStorageIfAvailable { buffer in
-        let raw = UnsafeRawBufferPointer(buffer)
-        clua_pushlstring(L, raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)
-    }
-    guard done == nil else { return }
     var copy = text
     copy.withUTF8 { buffer in
         let raw = UnsafeRawBufferPointer(buffer)

@@ -148,17 +148,13 @@ package final class LuaClass<T> {
     package func value(_ object: T) -> LuaValue {
         let L = state.current
         push(object, on: L)
-        defer { clua_settop(L, -2) }
-        return state.value(at: -1, on: L)
+        return state.popValue(on: L)
     }
 
     /// The object of a value; nil for another value.
     package func object(of value: LuaValue) -> T? {
         guard case .userdata(let userdata) = value else { return nil }
-        let L = state.current
-        state.push(userdata.reference, on: L)
-        defer { clua_settop(L, -2) }
-        return object(at: -1, on: L)
+        return state.reading(userdata.reference) { object(at: -1, on: $0) }
     }
 
     // MARK: Members

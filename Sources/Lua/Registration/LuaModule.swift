@@ -26,14 +26,11 @@ public final class LuaModule {
         self.name = name
         self.state = state
         table = state.makeTable(fields: 8)
-        metatable = state.makeTable(fields: 3)
         let unknown = LuaFunctionDeclaration("__index", [LuaParameter("…", .variadic(.any))])
         let index = state.makeFunction(unknown, owner: name + ".") { [unowned state] call in
             throw LuaModule.unknown(call.value(1), of: name, in: state, ofClass: isOfClass)
         }
-        metatable["__index"] = .function(index)
-        metatable["__name"] = .text(name)
-        metatable["__metatable"] = false
+        metatable = state.makeTable(["__index": index, "__name": name, "__metatable": false])
         table.setMetatable(metatable)
     }
 

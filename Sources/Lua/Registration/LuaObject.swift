@@ -36,8 +36,7 @@ extension LuaObject {
     public func luaValue(in state: LuaState) -> LuaValue {
         let L = state.current
         pushReference(self, state.objectClass(Swift.type(of: self)).pointer, on: L)
-        defer { clua_settop(L, -2) }
-        return state.value(at: -1, on: L)
+        return state.popValue(on: L)
     }
 
     public static func read(_ call: LuaCall, at position: Int) throws(LuaMismatch) -> Self {
@@ -135,10 +134,7 @@ extension LuaState {
 
     /// The object of a referenced userdata; nil for one of another class.
     func object<Object: LuaObject>(of reference: LuaReference) -> Object? {
-        let L = current
-        push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        return object(at: -1, on: L)
+        reading(reference) { object(at: -1, on: $0) }
     }
 }
 

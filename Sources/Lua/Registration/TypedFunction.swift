@@ -5,6 +5,14 @@ package struct TypedFunction: Sendable {
         case returns(@Sendable (LuaCall) throws -> LuaResults)
         /// The script waits for the operation.
         case waits(@Sendable (LuaCall) throws -> LuaOperation)
+
+        /// Performs a call.
+        package func invoke(_ call: LuaCall) throws -> LuaResults {
+            switch self {
+            case .returns(let body): try body(call)
+            case .waits(let begin): try call.waits(for: begin(call))
+            }
+        }
     }
 
     package let declaration: LuaFunctionDeclaration

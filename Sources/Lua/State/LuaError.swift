@@ -169,10 +169,7 @@ extension LuaState {
     /// The raised Lua value; nil for a Swift error, or an error of another state.
     public func value(of error: LuaError) -> LuaValue? {
         guard let raised = error.raised, raised.releases === releases else { return nil }
-        let L = current
-        push(raised, on: L)
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
+        return reading(raised) { value(at: -1, on: $0) }
     }
 
     private func message(of value: LuaValue, on L: OpaquePointer) -> String {
@@ -227,18 +224,13 @@ extension LuaState {
 
     /// What a function returns for a failure: nil, the error and its number, if it has one.
     package func failure(_ error: any Error) -> [LuaValue] {
-        let number: LuaValue? =
-            if case .number(let number) = (error as? any LuaErrorDetails)?.luaCode { .integer(Int64(number)) } else {
-                nil
-            }
-        return [.nil, errorValue(error)] + (number.map { [$0] } ?? [])
+        let values = [.nil, errorValue(error)]
+        guard case .number(let number) = (error as? any LuaErrorDetails)?.luaCode else { return values }
+        return values + [.integer(Int64(number))]
     }
 
     fileprivate func text(ofError userdata: LuaUserdata) -> String? {
-        let L = current
-        push(userdata.reference, on: L)
-        defer { clua_settop(L, -2) }
-        return errors.objects?.object(at: -1, on: L)?.message
+        reading(userdata.reference) { errors.objects?.object(at: -1, on: $0)?.message }
     }
 
     /// Replaces such an error on the stack by its text.

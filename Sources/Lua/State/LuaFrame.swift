@@ -176,6 +176,21 @@ extension LuaState {
         }
     }
 
+    /// Reads a referenced object, which is on top of the stack meanwhile.
+    @inline(__always)
+    func reading<Value>(_ reference: LuaReference, _ body: (OpaquePointer) -> Value) -> Value {
+        let L = current
+        push(reference, on: L)
+        defer { clua_settop(L, -2) }
+        return body(L)
+    }
+
+    /// Takes the value on top of the stack.
+    func popValue(on L: OpaquePointer) -> LuaValue {
+        defer { clua_settop(L, -2) }
+        return value(at: -1, on: L)
+    }
+
     func reference(at index: Int32, on L: OpaquePointer) -> LuaReference {
         clua_pushvalue(L, index)
         return takeReference(on: L)

@@ -47,8 +47,7 @@ extension LuaState {
     package func makeFile(_ descriptor: Int32, mode: String, process: Int32 = 0, path: String) -> LuaValue? {
         let L = current
         guard clua_checkstack(L, 6) != 0, clua_pushfile(L, descriptor, mode, process, path) != 0 else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
+        return popValue(on: L)
     }
 
     /// Replaces a method of standard streams; `flush` and `read` are those of `io`, too.

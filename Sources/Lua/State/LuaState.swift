@@ -290,9 +290,7 @@ public final class LuaState {
         let isNumber = (text + [0]).withUnsafeBytes {
             clua_pushnumeral(L, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) != 0
         }
-        guard isNumber else { return nil }
-        defer { clua_settop(L, -2) }
-        return value(at: -1, on: L)
+        return isNumber ? popValue(on: L) : nil
     }
 
     /// Lua's `==` with metamethods; false if they raise an error.

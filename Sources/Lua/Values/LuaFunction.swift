@@ -45,11 +45,9 @@ public struct LuaFunction {
 extension LuaState {
     /// The metatable of a value, regardless of `__metatable`.
     func metatable(of reference: LuaReference) -> LuaTable? {
-        let L = current
-        push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        guard clua_getmetatable(L, -1) != 0 else { return nil }
-        return LuaTable(state: self, reference: takeReference(on: L))
+        reading(reference) { L in
+            clua_getmetatable(L, -1) != 0 ? LuaTable(state: self, reference: takeReference(on: L)) : nil
+        }
     }
 }
 
@@ -63,10 +61,8 @@ extension LuaValue {
         case .userdata(let object): (state, reference) = (object.state, object.reference)
         default: return nil
         }
-        let L = state.current
-        state.push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        return clua_iscallable(L, -1) != 0 ? LuaFunction(state: state, reference: reference) : nil
+        let isCallable = state.reading(reference) { clua_iscallable($0, -1) != 0 }
+        return isCallable ? LuaFunction(state: state, reference: reference) : nil
     }
 }
 

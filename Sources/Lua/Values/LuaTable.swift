@@ -84,11 +84,18 @@ public struct LuaTable {
     }
 
     /// The length of the sequence, without metamethods.
-    public var count: Int {
-        let L = state.current
-        state.push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        return Int(clua_rawlen(L, -1))
+    public var count: Int { state.reading(reference) { Int(clua_rawlen($0, -1)) } }
+
+    /// A key beside the array: not an integer from 1 to ``count``; nil if there is none.
+    package func keyBesideArray() throws -> LuaValue? {
+        let count = Int64(count)
+        var found: LuaValue?
+        try forEach { key, _ in
+            if case .integer(let place) = key, place >= 1, place <= count { return true }
+            found = key
+            return false
+        }
+        return found
     }
 
     /// Calls `body` with each key and value, without `__pairs`, until it returns false. The body must not add keys.

@@ -127,11 +127,7 @@ public struct LuaUserdata {
 
     /// The class's name; nil for a foreign userdata.
     package var className: String? {
-        let L = state.current
-        state.push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        guard let cls = clua_classof(L, -1) else { return nil }
-        return String(cString: clua_classname(cls))
+        state.reading(reference) { L in clua_classof(L, -1).map { String(cString: clua_classname($0)) } }
     }
 }
 
@@ -184,10 +180,7 @@ extension LuaState {
 
     /// The address of a referenced object.
     func identity(of reference: LuaReference) -> UnsafeRawPointer? {
-        let L = current
-        push(reference, on: L)
-        defer { clua_settop(L, -2) }
-        return clua_topointer(L, -1)
+        reading(reference) { UnsafeRawPointer(clua_topointer($0, -1)) }
     }
 }
 

@@ -149,8 +149,9 @@ package struct LuaValueText {
     }
 
     private func label(_ key: LuaValue, in state: LuaState) -> String {
-        guard let name = key.textValue else { return "[\(tostring(key, state))]" }
-        return LuaName.isValid(name) ? name : "[\(LuaString(name).quoted(limit: limits.string))]"
+        guard case .string(let name) = key else { return "[\(tostring(key, state))]" }
+        if let text = name.text, LuaName.isValid(text) { return text }
+        return "[\(name.quoted(limit: limits.string))]"
     }
 
     /// A float as by `tostring`, 1e+15, 2.0, if those fourteen digits read back as the number; else with as many digits as

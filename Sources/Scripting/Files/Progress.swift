@@ -31,10 +31,7 @@ package final class ProgressBar {
         countdown -= 1
         guard countdown < 0 else { return }
         countdown = 64
-        let now = MonotonicTime.now()
-        guard now >= nextDrawing else { return }
-        nextDrawing = now.advanced(by: 0.1)
-        draw(now, output)
+        show(done, output)
     }
 
     /// Shows the completed amount, for callers that report rarely.

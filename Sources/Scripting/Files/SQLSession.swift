@@ -108,7 +108,7 @@ extension ScriptHost {
     /// - Throws: `SQLError`, `LuaError` beyond the limit of memory, and what a change throws.
     package func run(_ statement: SQLStatement, entry: String? = nil) throws -> SQLResult {
         guard !statement.columns.isEmpty else {
-            if !statement.isReadOnly { lifeCycle.saver.commitBeforeTransaction() }
+            if !statement.isReadOnly { try lifeCycle.saver.commitBeforeTransaction() }
             return .changes(try statement.run())
         }
         let rows = SQLRows(columns: statement.columns.map(\.name), statement: statement.isReadOnly ? entry : nil)

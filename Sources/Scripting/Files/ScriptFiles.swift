@@ -14,7 +14,8 @@ extension ScriptHost {
     /// Requests the user's consent at the prompt, once for each path, unless it is granted.
     package func askConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
         // With the kernel's fence in force, consent would have no effect.
-        guard !PathText.isTooLong(path), options.isInteractive, fences.kernelABI == nil, let frontEnd = activeFrontEnd,
+        guard !path.isEmpty, !PathText.isTooLong(path), options.isInteractive, fences.kernelABI == nil,
+            let frontEnd = activeFrontEnd,
             case .notGranted(let absolute) = fence.verdict(path, access)
         else {
             return

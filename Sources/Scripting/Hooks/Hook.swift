@@ -63,11 +63,11 @@ package final class Hook {
     }
 
     /// Its name in messages.
-    var title: String {
-        if let id = options.id { return "\(event) (\(id))" }
-        if let description = options.description { return "\(event) (\(description))" }
-        guard let place = function?.place else { return event }
-        return "\(event) (\(place.source):\(place.line))"
+    var title: String { name.map { "\(event) (\($0))" } ?? event }
+
+    /// Its id, its description, or the place of its function; nil for the host's own.
+    fileprivate var name: String? {
+        options.id ?? options.description ?? function.map { "\($0.place.source):\($0.place.line)" }
     }
 }
 
@@ -102,9 +102,17 @@ package struct HookFailure {
 
     /// The event of a background task that failed, or whose time was up.
     static let expiration = "expiration"
+    /// The event of changes that were rolled back with nobody's code around.
+    static let commit = "commit"
 
     /// What failed, for messages.
-    var subject: String { "the \(event == Self.expiration ? "background task" : "handler") \(title)" }
+    var subject: String {
+        switch event {
+        case Self.expiration: "the background task \(title)"
+        case Self.commit: title
+        default: "the handler \(title)"
+        }
+    }
 }
 
 /// A handler with the statistics of its calls, for display.
@@ -124,13 +132,7 @@ package struct HandlerStatistics: Sendable {
 
     init(_ hook: Hook) {
         event = hook.event
-        if let id = hook.options.id {
-            title = id
-        } else if let description = hook.options.description {
-            title = description
-        } else {
-            title = hook.function.map { "\($0.place.source):\($0.place.line)" } ?? "the host's own"
-        }
+        title = hook.name ?? "the host's own"
         group = hook.options.group
         priority = Int(clamping: hook.options.priority)
         isPaused = hook.isPaused

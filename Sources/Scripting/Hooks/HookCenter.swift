@@ -20,9 +20,10 @@ package final class HookCenter {
     /// Reports each failure to the user.
     var report: (HookFailure) -> Void = { _ in }
     var warn: (String) -> Void = { _ in }
-    /// Called when a handler has ended, with or without an error: its changes are committed.
-    var handlerEnded: () -> Void = {}
-    /// Called before `handlerEnded` if the handler failed.
+    /// Called before a handler. What it returns is called when the handler has ended, with or without an error: it commits
+    /// the changes, and returns the failure that has rolled them back.
+    var handlerBegins: () -> () -> LuaError? = { { nil } }
+    /// Called before the commit if the handler failed.
     var handlerFailed: (ScriptTask) -> Void = { _ in }
     /// Whether handlers are skipped: after a second SIGTERM only the save runs.
     var skipsHandlers: () -> Bool = { false }
@@ -255,19 +256,22 @@ package final class HookCenter {
         chain.append(event)
         defer { chain.removeLast() }
         let left = deadline.map { $0.seconds(since: .now()) } ?? .infinity
-        var error: LuaError?
+        var errors: [LuaError] = []
         if left > 0 {
+            let commit = handlerBegins()
             let task = scheduler.start(
                 function, arguments, seconds: min(observerLimit, left), onStart: { $0.title = "the handler \(title)" })
             if case .failure(let failure) = scheduler.finish(task) {
-                error = failure
+                errors.append(failure)
                 handlerFailed(task)
             }
-            scheduler.following(task, handlerEnded)
+            if let loss = scheduler.following(task, commit) { errors.append(loss) }
         } else {
-            error = LuaError(.deadline, "not run: the time for \(event) was used up before it")
+            errors.append(LuaError(.deadline, "not run: the time for \(event) was used up before it"))
         }
-        if let error { record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now())) }
+        for error in errors {
+            record(HookFailure(title: title, event: event, error: error, time: LifeCycleEvent.now()))
+        }
     }
 
     private func call(_ hook: Hook, _ function: LuaFunction, _ value: LuaValue, _ event: ScriptEvent) -> LuaError? {
@@ -280,6 +284,7 @@ package final class HookCenter {
             return error
         }
         hook.isRunning = true
+        let commit = handlerBegins()
         let (start, breaks) = (MonotonicTime.now(), scheduler.secondsAtBreaks)
         let task = scheduler.start(
             function, [value], seconds: budget == .infinity ? nil : budget,
@@ -287,20 +292,18 @@ package final class HookCenter {
         let result = scheduler.finish(task)
         let seconds = MonotonicTime.now().seconds(since: start) - (scheduler.secondsAtBreaks - breaks)
         hook.isRunning = false
-        if case .failure = result { handlerFailed(task) }
-        scheduler.following(task, handlerEnded)
-        switch result {
-        case .success:
-            hook.statistics.add(seconds, failure: nil)
-            if seconds > Self.warningSeconds {
-                warn("the handler \(hook.title) took \(Int(seconds * 1000)) ms")
-            }
-            return nil
-        case .failure(let error):
-            hook.statistics.add(seconds, failure: error.message)
-            failed(hook, error, event)
-            return error
+        var errors: [LuaError] = []
+        if case .failure(let error) = result {
+            errors.append(error)
+            handlerFailed(task)
         }
+        if let loss = scheduler.following(task, commit) { errors.append(loss) }
+        hook.statistics.add(seconds, failure: errors.first?.message)
+        for error in errors { failed(hook, error, event) }
+        if errors.isEmpty, seconds > Self.warningSeconds {
+            warn("the handler \(hook.title) took \(Int(seconds * 1000)) ms")
+        }
+        return errors.first
     }
 
     private func failed(_ hook: Hook, _ error: LuaError, _ event: ScriptEvent) {

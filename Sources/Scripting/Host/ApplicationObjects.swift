@@ -39,14 +39,14 @@ package final class ScriptDelegate {
     /// A delegate's method, own or inherited through tables. An `__index` function is not called: it would run without
     /// a limit.
     private func method(_ selector: String, of delegate: LuaTable) -> LuaValue {
-        var table = delegate
-        for _ in 0..<64 {
-            let value = table[selector]
-            if !value.isNil { return value }
-            guard case .table(let next)? = table.metatable?["__index"] else { return .nil }
-            table = next
-        }
-        return .nil
+        tables(of: delegate).lazy.map { $0[selector] }.first { !$0.isNil } ?? .nil
+    }
+
+    /// A delegate and the tables that it inherits from.
+    private func tables(of delegate: LuaTable) -> some Sequence<LuaTable> {
+        sequence(first: delegate) { table in
+            if case .table(let next)? = table.metatable?["__index"] { next } else { nil }
+        }.prefix(64)
     }
 
     // MARK: Names
@@ -75,14 +75,11 @@ package final class ScriptDelegate {
     /// The names of a delegate's functions, including inherited ones.
     private func functionNames(of delegate: LuaTable) -> Set<String> {
         var names: Set<String> = []
-        var table = delegate
-        for _ in 0..<64 {
+        for table in tables(of: delegate) {
             try? table.forEach { key, value in
                 if case .function = value, let name = key.textValue { names.insert(name) }
                 return true
             }
-            guard case .table(let next)? = table.metatable?["__index"] else { break }
-            table = next
         }
         return names
     }
@@ -130,15 +127,12 @@ package final class RestorationState {
         let logger = runtime.log.logger
         guard let stored else { return archive.drop() }
         do {
-            switch try runtime.values.propertyList(.table(stored), path: "app.restoration") {
-            case .dictionary(let state):
-                guard let fields = state.fields else {
-                    return logger.warning("app.restoration is not kept: a table with names as keys expected")
-                }
-                try archive.save(fields)
-            case .array([]): archive.drop()
-            default: logger.warning("app.restoration is not kept: a table with names as keys expected")
+            let state = try runtime.values.propertyList(.table(stored), path: "app.restoration")
+            if state == .array([]) { return archive.drop() }
+            guard let fields = state.fields else {
+                return logger.warning("app.restoration is not kept: a table with names as keys expected")
             }
+            try archive.save(fields)
         } catch let error as ValueBridge.BridgeError {
             logger.warning("app.restoration is not kept: \(error.message)")
         } catch {

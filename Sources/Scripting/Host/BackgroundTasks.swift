@@ -43,9 +43,14 @@ package final class BackgroundTasks {
         return lastNumber
     }
 
-    package func end(_ number: Int) {
+    /// Ends a task; one that has ended or expired stays ended.
+    ///
+    /// - Returns: whether a task of this number has begun.
+    package func end(_ number: Int) -> Bool {
+        guard number >= 1, number <= lastNumber else { return false }
         entries[number] = nil
         runtime.loop.poster.wake()
+        return true
     }
 
     /// Ends the tasks of a failed handler, which does not reach the line that would end them.
@@ -65,7 +70,8 @@ package final class BackgroundTasks {
             entries[number] = nil
             if let reason { report(task, reason, isEnd: isEnd) }
             guard let function = task.onExpire else { continue }
-            let run = runtime.scheduler.start(function, [], seconds: 1)
+            let run = runtime.scheduler.start(
+                function, [], seconds: 1, onStart: { $0.title = "the onExpire of \(task.name)" })
             if case .failure(let error) = runtime.scheduler.finish(run) { record(task, error) }
         }
     }

@@ -58,17 +58,12 @@ extension ScriptHost {
 
     private func declare(_ function: TypedFunction) {
         precondition(function.contradiction == nil, function.contradiction ?? "")
-        state.setGlobal(function.declaration) { call in
-            switch function.body {
-            case .returns(let body): try body(call)
-            case .waits(let begin): try call.waits(for: begin(call))
-            }
-        }
+        state.setGlobal(function.declaration, body: function.body.invoke)
     }
 
     /// Suspends a call until a Swift task ends, while timers, signals and other tasks go on.
     package func wait(_ call: LuaCall, for operation: @escaping LuaOperation) throws -> LuaResults {
-        lifeCycle.saver.settle()
+        try lifeCycle.saver.settle()
         return try scheduler.wait(for: call) { [loop] resume in loop.perform(operation, resume) }
     }
 
@@ -250,8 +245,7 @@ final class HostCalls: LuaFunctionCaller {
             onFinish: { [weak self, unowned lifeCycle, unowned scheduler] result in
                 let task = self?.tasks[number]
                 lifeCycle.endIfDeferred()
-                lifeCycle.saver.settle()
-                let value = result.map { $0.first ?? .nil }.mapError {
+                let value = lifeCycle.saver.settle(after: result).map { $0.first ?? .nil }.mapError {
                     $0.underlying as? EncodingError ?? $0 as any Error
                 }
                 guard let self, let task else { return call.end(value) }

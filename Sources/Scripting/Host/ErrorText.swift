@@ -47,7 +47,7 @@ package enum ErrorText {
 
     /// The place at the start of a message: `chunk:line:`.
     package static func place(in message: String) -> (chunk: String, line: Int)? {
-        guard let end = message.range(of: ": ", from: message.startIndex) else { return nil }
+        guard let end = message.firstRange(of: ": ")?.lowerBound else { return nil }
         let head = message[..<end]
         guard let colon = head.lastIndex(of: ":"), let line = Int(head[head.index(after: colon)...]) else { return nil }
         return (String(head[..<colon]), line)
@@ -83,18 +83,6 @@ package enum ErrorText {
                 ? Array(repeating: frame, count: count)
                 : [frame, "... (\((count - 1).counted("more call")) of it)"]
         }
-    }
-}
-
-extension String {
-    /// The start of the first occurrence of a text; `nil` when there is none.
-    fileprivate func range(of text: String, from start: Index) -> Index? {
-        var index = start
-        while index < endIndex {
-            if self[index...].hasPrefix(text) { return index }
-            index = self.index(after: index)
-        }
-        return nil
     }
 }
 
@@ -287,18 +275,12 @@ enum ElementHint {
         guard let range = message.firstRange(of: words) else { return message }
         let found = line.map(elements) ?? []
         let element = found.count == 1 ? "(element '\(found[0])')" : "(an element by its number)"
-        return message.replacingCharacters(in: range, with: element)
+        return message[..<range.lowerBound] + element + message[range.upperBound...]
     }
 
     /// Each `name[number]` in a line, including dotted names.
     private static func elements(in line: Substring) -> [String] {
         line.matches(of: /[A-Za-z_][A-Za-z_0-9.]*\[[0-9]+\]/).map { String($0.output) }
-    }
-}
-
-extension String {
-    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
-        self[..<range.lowerBound] + text + self[range.upperBound...]
     }
 }
 

@@ -59,8 +59,7 @@ package final class LifeCycle {
         backgroundTasks = BackgroundTasks(runtime)
         restoration = RestorationState(stores.restoration, runtime, saver)
         runtime.hooks.handlerFailed = { [unowned self] in backgroundTasks.endAll(of: $0) }
-        // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
-        runtime.hooks.handlerEnded = { [unowned self] in saver.commit(inGroup: self.runtime.state.depth > 0) }
+        runtime.hooks.handlerBegins = { [unowned self] in saver.beginChanges() }
         runtime.scheduler.isInTransaction = { [items = stores.items] in items.isInTransaction }
         runtime.state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         runtime.loop.onSignal = { [unowned self] signal in received(signal) }
@@ -189,7 +188,7 @@ package final class LifeCycle {
         if reasons.contains(.memory), let error = memory.scriptsAreShort() { return scheduler.stopCurrent(error) }
         if reasons.contains(.events) {
             foreground.dropInterrupt()
-            scheduler.outsideOfEntries { runtime.loop.drainPending() }
+            scheduler.drainPending()
             if status.skipsHandlers, status.exitCode == nil, isHandling {
                 return scheduler.stopCurrent(LuaError(.cancelled, "stopped: a second SIGTERM came"))
             }
@@ -206,10 +205,7 @@ package final class LifeCycle {
         return reasons.contains(.deadline) ? scheduler.stopExpired() : .resume
     }
 
-    private var isInForeground: Bool {
-        let jobState = terminal.jobState
-        return jobState == .foreground || jobState == .headless
-    }
+    private var isInForeground: Bool { [.foreground, .headless].contains(terminal.jobState) }
 
     /// Polls the process's relation to the terminal, as before each prompt: the shell's `fg` of a running job sends no
     /// signal. Handlers learn of a change before this returns, unless they are already running.
@@ -269,23 +265,24 @@ package final class LifeCycle {
         }
     }
 
-    /// Handles a script's simulated event, and throws when it is illegal.
-    package func simulate(_ event: ApplicationEvent) throws(IllegalTransition) {
+    /// Handles a script's simulated event.
+    ///
+    /// - Throws: `IllegalTransition`; `StoreError` if the script's changes were rolled back: nothing happens then.
+    package func simulate(_ event: ApplicationEvent) throws {
         // Before the launch only the process can be stopped or ended.
         if machine.state == .notRunning { throw IllegalTransition(state: .notRunning, event: event) }
         if !isHandling {
             var trial = machine
             _ = try trial.handle(event)
         }
-        saver.commit()
+        try saver.settle()
         if event == .memoryWarning { memory.source = "script" }
         handle(event, cause: .script, simulated: true)
     }
 
     /// Whether Home ends the application: the option, else the preference `UIApplicationExitsOnSuspend`.
     private var exitsOnSuspend: Bool {
-        if let given = options.exitsOnSuspend { return given }
-        return stores.defaults.value(forKey: "UIApplicationExitsOnSuspend") == .boolean(true)
+        options.exitsOnSuspend ?? (stores.defaults.value(forKey: "UIApplicationExitsOnSuspend") == .boolean(true))
     }
 
     private func perform(_ action: LifeCycleAction, _ cause: LifeCycleCause, _ simulated: Bool) {

@@ -2,7 +2,7 @@ package import Application
 import CPlatform
 import Files
 import Glibc
-import Items
+package import Items
 import Logging
 package import Lua
 
@@ -28,6 +28,8 @@ package final class StoreSaver {
     private(set) var lastSave: SaveRecord?
     /// The save in progress on another thread.
     private var saveUnderWay: SaveUnderWay?
+    /// Why changes of the running code were rolled back, which it hears at its own next commit.
+    private var unheardLoss: StoreError?
 
     init(_ stores: Stores, _ runtime: Runtime, _ service: ServiceManager, _ durability: CommitDurability) {
         (items, defaults) = (stores.items, stores.defaults)
@@ -39,12 +41,21 @@ package final class StoreSaver {
 
     // MARK: Commits
 
-    /// Commits the changes since the last commit. A failure is reported, and the changes stay for the next attempt.
+    /// Commits the changes since the last commit.
     ///
     /// - Parameter inGroup: whether an outer commit follows and waits for the disk for both.
-    /// - Returns: the failure as a Lua value.
-    @discardableResult
-    package func commit(inGroup: Bool = false) -> Result<Void, LuaError> {
+    /// - Returns: the failure: `conflict` if the changes were rolled back, now or by a commit of other code in the middle of
+    ///   this one. After any other they stay for the next attempt.
+    package func commit(inGroup: Bool = false) -> Result<Void, StoreError> {
+        let earlier = unheardLoss
+        unheardLoss = nil
+        let result = Result { () throws(StoreError) in try write(inGroup: inGroup) }
+        guard let earlier else { return result }
+        if case .failure(let error) = result { report(error, of: .items) }
+        return .failure(earlier)
+    }
+
+    private func write(inGroup: Bool) throws(StoreError) {
         UnstoppableWork.begin()
         defer { UnstoppableWork.end() }
         // Changes are stored even when the script's time is up.
@@ -58,8 +69,8 @@ package final class StoreSaver {
                 report(error, of: .preferences)
             }
         }
-        guard !items.isInTransaction else { return .success(()) }
-        do throws(StoreError) {
+        guard !items.isInTransaction else { return }
+        do {
             items.delayPublishing()
             defer { items.publishDelayed() }
             // Never waits during an outage of the server: queued commits are sent when it is connected again.
@@ -69,58 +80,102 @@ package final class StoreSaver {
                 saveIfJournalIsLong()
             }
             if !inGroup { try items.endGroup() }
-        } catch {
-            var failure = LuaError(.runtime, error.message)
-            failure.underlying = error
-            return .failure(failure)
         }
         shared?.apply()
-        return .success(())
     }
 
-    /// Commits, and writes what is buffered: at the end of code, and before it waits.
+    /// Commits before code waits, and writes what is buffered.
     ///
-    /// - Returns: the commit's failure.
-    @discardableResult
-    package func settle() -> Result<Void, LuaError> {
-        let committed = commit()
-        runtime.output.flush()
-        return committed
+    /// - Throws: the failure that has rolled back the code's changes. Any other is logged: they stay for the next attempt.
+    package func settle() throws(StoreError) {
+        defer { runtime.output.flush() }
+        if let loss = loss(commit()) { throw loss }
     }
 
-    /// The result of a chunk after its commit, whose failure is shown unless the chunk has failed itself.
+    /// Commits after code, and writes what is buffered.
+    ///
+    /// - Returns: the code's result, or the failure that has rolled back its changes.
+    func settle(after result: Result<[LuaValue], LuaError>) -> Result<[LuaValue], LuaError> {
+        do throws(StoreError) { try settle() } catch { return self.result(of: result, after: .failure(error)) }
+        return result
+    }
+
+    /// The result of code after its commit, whose failure is shown unless the code has failed itself.
     func result(
-        of chunk: Result<[LuaValue], LuaError>, after commit: Result<Void, LuaError>
+        of code: Result<[LuaValue], LuaError>, after commit: Result<Void, StoreError>
     ) -> Result<[LuaValue], LuaError> {
-        guard case .failure(var error) = commit else { return chunk }
-        let cause: any Error = error.underlying ?? error
-        guard case .success = chunk else {
+        guard case .failure(let error) = commit else { return code }
+        guard case .success = code else {
             // The script's own error is shown instead.
-            report(cause, of: .items)
-            return chunk
+            report(error, of: .items)
+            return code
         }
-        error.message = writeFailures.textOfCaller(.items, cause)
-        return .failure(error)
+        return .failure(Self.failure(error, writeFailures.textOfCaller(.items, error)))
+    }
+
+    private static func failure(_ error: StoreError, _ message: String) -> LuaError {
+        var failure = LuaError(.runtime, message)
+        failure.underlying = error
+        return failure
+    }
+
+    /// The failure that has rolled changes back. Any other is logged.
+    private func loss(_ commit: Result<Void, StoreError>) -> StoreError? {
+        guard case .failure(let error) = commit else { return nil }
+        if error.isLoss { return error }
+        report(error, of: .items)
+        return nil
+    }
+
+    /// Begins the changes of a handler, or of other code that runs in the middle of code.
+    ///
+    /// - Returns: commits them, and returns the failure that has rolled them back. The code around hears it as well, at its
+    ///   own next commit, if it had changes that were rolled back with them.
+    package func beginChanges() -> () -> LuaError? {
+        let earlier = unheardLoss
+        let hasEarlierChanges = items.hasUncommittedChanges
+        unheardLoss = nil
+        return { [unowned self] in
+            // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
+            let loss = loss(commit(inGroup: runtime.state.depth > 0))
+            unheardLoss = earlier ?? (hasEarlierChanges && runtime.scheduler.current != nil ? loss : nil)
+            return loss.map { Self.failure($0, $0.message) }
+        }
+    }
+
+    /// Commits for the host itself. The running code hears at its own next commit that changes were rolled back; without
+    /// any, or if it goes no further, that is a failure like a handler's.
+    package func commitForHost() {
+        guard let loss = loss(commit()) else { return }
+        if runtime.scheduler.current != nil, !runtime.status.stopsCode { return unheardLoss = loss }
+        runtime.hooks.record(
+            HookFailure(
+                title: "the last changes", event: HookFailure.commit, error: Self.failure(loss, loss.message),
+                time: LifeCycleEvent.now()))
     }
 
     /// Commits, and waits for the disk.
     package func syncCommitted() {
-        if case .failure(let error) = commit() { report(error.underlying ?? error, of: .items) }
+        commitForHost()
         guard !items.isReadOnly else { return }
         do { try items.synchronize() } catch { report(error, of: .items) }
     }
 
     /// Earlier changes of the running code are a commit of their own: a stop or a kill during the transaction leaves
-    /// them in the journal. A failure stays for the next commit.
-    package func commitBeforeTransaction() {
-        if shared == nil, !items.isInTransaction { commit(inGroup: true) }
+    /// them in the journal.
+    ///
+    /// - Throws: the failure that has rolled them back. Any other stays for the next commit.
+    package func commitBeforeTransaction() throws(StoreError) {
+        guard shared == nil, !items.isInTransaction, case .failure(let error) = commit(inGroup: true) else { return }
+        if error.isLoss { throw error }
     }
 
     // MARK: Failures
 
-    /// Logs a failure to write, unless it was logged since the last success.
+    /// Logs a failure to write, unless it was logged since the last success. Each loss of changes is another one.
     private func report(_ error: any Error, of area: WriteFailures.Area) {
-        if let text = writeFailures.text(area, error) { logger.error("\(text)") }
+        let isLoss = (error as? StoreError)?.isLoss ?? false
+        if let text = isLoss ? "\(error)" : writeFailures.text(area, error) { logger.error("\(text)") }
     }
 
     /// The text of a failure to write; nil if it was reported since the last success.
@@ -228,15 +283,18 @@ package final class StoreSaver {
         runtime.hooks.deliver(
             will, until: runtime.hooks.willSaveDeadline,
             own: { [unowned self] in
-                commit()
-                guard saveUnderWay == nil else { return }
-                service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
-                snapshot = Result { () throws(StoreError) in try items.beginSave() }
+                snapshot = Result { () throws(StoreError) in
+                    try commit().get()
+                    guard saveUnderWay == nil else { return nil }
+                    service.notify("STATUS=saving \(items.count) items\nEXTEND_TIMEOUT_USEC=5000000")
+                    return try items.beginSave()
+                }
             })
         if let reason = will.veto { throw ScriptError("vetoed", "a willSave handler refused: \(reason)") }
+        let save = try snapshot.get()
         // Changes of handlers after the save belong to the next one.
-        commit()
-        return try snapshot.get()
+        commitForHost()
+        return save
     }
 
     /// Moves the archive into place and reports it.
@@ -284,7 +342,7 @@ package final class StoreSaver {
         runtime.hooks.deliver(
             ScriptEvent(LifeCycleEvent(name: "didSave", cause: cause, simulated: simulated), details: details),
             until: runtime.hooks.didSaveDeadline)
-        commit()
+        commitForHost()
     }
 }
 
@@ -366,82 +424,5 @@ struct WriteFailures {
             }
         guard let code = (cause as? FileError)?.code else { return false }
         return code == ENOSPC || code == EDQUOT
-    }
-}
-
-/// The archive that the last save has replaced, for a comparison with the new one. It stays open, without a name: nothing is
-/// copied, and its blocks are free with the next save.
-package final class FormerArchive {
-    /// What is known of the archive before the last save.
-    package enum State: Equatable {
-        /// Nothing was saved in this process.
-        case unknown
-        /// There was none: the last save was the first one.
-        case absent
-        /// It is larger than a comparison takes.
-        case tooLarge
-        case bytes([UInt8])
-    }
-
-    /// The size in bytes up to which archives are compared.
-    private static let limit = 1 << 26
-
-    private enum Retained {
-        case unknown, absent, tooLarge
-        case file(OpenFile)
-    }
-
-    private let files: BeneathFileLayer
-    private let path: String
-    private var retained = Retained.unknown
-    private var next = Retained.unknown
-
-    init(_ path: String, _ files: BeneathFileLayer) { (self.path, self.files) = (path, files) }
-
-    deinit {
-        close(retained)
-        close(next)
-    }
-
-    private func close(_ retained: Retained) { if case .file(let file) = retained { files.close(file) } }
-
-    /// Opens the archive that a save is about to replace.
-    func willReplace() {
-        close(next)
-        next = .absent
-        guard let file = try? files.open(path, .read) else { return }
-        if let size = try? files.status(file).size, size <= Self.limit {
-            next = .file(file)
-        } else {
-            files.close(file)
-            next = .tooLarge
-        }
-    }
-
-    /// Keeps it, if the save has succeeded.
-    func didReplace(_ hasSucceeded: Bool) {
-        if hasSucceeded {
-            close(retained)
-            retained = next
-        } else {
-            close(next)
-        }
-        next = .unknown
-    }
-
-    /// What is known of it.
-    ///
-    /// - Throws: `FileError` when it cannot be read.
-    package var state: State {
-        get throws(FileError) {
-            switch retained {
-            case .unknown: return .unknown
-            case .absent: return .absent
-            case .tooLarge: return .tooLarge
-            case .file(let file):
-                guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw FileError(.read, path, code: errno) }
-                return .bytes(try files.contents(of: file, limit: Self.limit))
-            }
-        }
     }
 }

@@ -97,7 +97,8 @@ package final class ScriptDebugger {
     private func broke(_ stop: LuaBreak) -> LuaDebugger.Resume {
         guard canBreak, let frontEnd else { return .resume }
         // As before a wait: the script's changes are safe during the break.
-        host.lifeCycle.saver.settle()
+        host.lifeCycle.saver.commitForHost()
+        host.output.flush()
         let isInLifeCycle = host.lifeCycle.isHandling
         let deadlines = [host.scheduler.nearestDeadline, host.lifeCycle.backgroundTasks.deadline].compactMap { $0 }
         let shown = ScriptBreak(host, stop, deadline: isInLifeCycle ? deadlines.min() : nil)
@@ -159,12 +160,14 @@ package final class ScriptBreak {
     unowned let host: ScriptHost
     /// The deadline of the life-cycle handler or the background time, in the life cycle.
     private let deadline: MonotonicTime?
+    private let paused: ScriptTask?
 
     init(_ host: ScriptHost, _ stop: LuaBreak, deadline: MonotonicTime?) {
         self.host = host
         self.stop = stop
         self.deadline = deadline
-        title = host.scheduler.current?.title
+        paused = host.scheduler.current
+        title = paused?.title
     }
 
     /// Set when the break must end, regardless of the user.
@@ -183,7 +186,7 @@ package final class ScriptBreak {
     }
 
     /// Whether an evaluation is running: stopping it does not stop the paused script.
-    package var isEvaluating: Bool { host.scheduler.current?.isOfBreak ?? false }
+    package var isEvaluating: Bool { host.scheduler.current !== paused }
 
     /// Discards a Ctrl-C that is meant for the line being typed.
     package func dropInterrupt() { host.lifeCycle.foreground.dropInterrupt() }
@@ -202,17 +205,20 @@ package final class ScriptBreak {
         willRun: () -> Void = {}
     ) -> Result<[LuaValue], LuaError> {
         // Ctrl-C stops only the evaluation, also while it waits. Its changes are committed like those of an entry.
-        defer {
-            host.lifeCycle.foreground.dropInterrupt()
-            host.commit()
-        }
+        defer { host.lifeCycle.foreground.dropInterrupt() }
         let outer = host.lifeCycle.foreground.begin()
         defer { host.lifeCycle.foreground.end(outer) }
         do throws(LuaError) {
             let function = try stop.compile(text, in: call, as: kind)
             willRun()
-            return host.lifeCycle.foreground.finish(
+            let commit = host.lifeCycle.saver.beginChanges()
+            let values = host.lifeCycle.foreground.finish(
                 host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0))
+            guard let loss = commit() else { return values }
+            if case .success = values { throw loss }
+            // The text's own error is shown instead.
+            host.logger.error("\(loss.message)")
+            return values
         } catch { return .failure(error) }
     }
 

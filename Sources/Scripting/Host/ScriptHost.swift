@@ -138,7 +138,9 @@ public final class ScriptHost {
         let result = lifeCycle.foreground.finish(task)
         lifeCycle.endIfDeferred()
         reportFailedProgram()
-        return lifeCycle.saver.result(of: result, after: lifeCycle.saver.settle())
+        let committed = commit()
+        output.flush()
+        return lifeCycle.saver.result(of: result, after: committed)
     }
 
     /// Begins to count the output of a chunk.
@@ -156,8 +158,7 @@ public final class ScriptHost {
     }
 
     /// Commits the changes since the last commit.
-    @discardableResult
-    package func commit() -> Result<Void, LuaError> { lifeCycle.saver.commit() }
+    package func commit() -> Result<Void, StoreError> { lifeCycle.saver.commit() }
 
     /// Ctrl-C: stops running code and cancels waiting code; the session continues. For a running entry of an attached
     /// prompt it stops that entry alone.
@@ -236,12 +237,7 @@ extension ScriptHost {
 
     /// Whether a signal, the terminal's end or Home ended the application, rather than its script or the end of its
     /// input.
-    package var wasEndedBySystem: Bool {
-        switch exitCause {
-        case .sigterm, .sighup, .sigtstp, .terminal: true
-        default: false
-        }
-    }
+    package var wasEndedBySystem: Bool { [.sigterm, .sighup, .sigtstp, .terminal].contains(exitCause) }
 
     /// Polls the process's relation to the terminal, as before each prompt: the shell's `fg` of a running job sends no
     /// signal. Handlers learn of a change before this returns, unless they are already running.

@@ -32,8 +32,8 @@ package final class ScriptTask {
     var entry: ScriptEntry?
     /// Its description for the user: `the timer every 2.0 s`; nil for a chunk.
     var title: String?
-    /// Whether it was started during another script's break and runs at once, rather than afterwards.
-    var isOfBreak = false
+    /// Whether it was started by a break's user or by a transaction's own code, and runs at once rather than afterwards.
+    var isServed = false
     /// Whether it must stop at the next opportunity.
     var isCancelRequested = false
     /// Cancels the task at its deadline while it waits and is not awaited.
@@ -169,8 +169,7 @@ extension ScriptHost {
                 lifeCycle.endIfDeferred()
                 let committed = commitListeners.committing(entry) { commit() }
                 output.flush()
-                if case .failure(let error) = committed, case .success = result { return completion(.failure(error)) }
-                completion(result)
+                completion(lifeCycle.saver.result(of: result, after: committed))
             })
     }
 
@@ -261,6 +260,9 @@ extension TaskScheduler {
         try wait(for: call) { resume in register { values in resume { try $0.returns(values: values) } } }
     }
 
+    /// Handles what has arrived, between two instructions of running code.
+    func drainPending() { serving { outsideOfEntries { _ = loop.drainPending() } } }
+
     /// Turns of the loop for the host itself, while a condition holds. The deadline stops code that runs meanwhile, too.
     func turnLoop(until deadline: MonotonicTime, while condition: () -> Bool) {
         let outer = commonDeadline
@@ -312,7 +314,7 @@ extension TaskScheduler {
 /// of its own code and of life-cycle handlers alone: those of other tasks would be rolled back with it.
 extension TaskScheduler {
     /// Whether the next step of a task waits for the end of a break or a transaction.
-    func isHeld(_ task: ScriptTask) -> Bool { held != nil && !task.isOfBreak }
+    func isHeld(_ task: ScriptTask) -> Bool { held != nil && !task.isServed }
 
     /// Defers a step of a task until then.
     func hold(_ task: ScriptTask, _ perform: @escaping () -> Void) {
@@ -374,6 +376,12 @@ extension TaskScheduler {
         held = []
         defer { endHolding(outer) }
         return try body()
+    }
+
+    /// Serves the loop on behalf of running code. If that code changes items as a transaction that ``inTransaction(_:)``
+    /// does not know, such as the function of `query:update`, all other tasks wait for the end of this service.
+    func serving<Value>(_ body: () throws -> Value) rethrows -> Value {
+        held == nil && isInTransaction() ? try inTransaction(body) : try body()
     }
 
     /// Does what was deferred, unless something around still defers it.

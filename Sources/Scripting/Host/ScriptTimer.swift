@@ -20,20 +20,38 @@ extension ScriptHost {
         let (begins, omission) = timer.begins()
         if let omission { hooks.warn(omission) }
         guard begins else { return }
+        start(timer.function, title: timer.title, as: "timer", of: "timer") { timer.ended($0) }
+    }
+
+    /// Runs the function of a timer or a watch as a task; its failure is recorded.
+    ///
+    /// - Parameters:
+    ///   - function: the function.
+    ///   - arguments: its arguments.
+    ///   - title: the task's title.
+    ///   - kind: what has called it, for its failure.
+    ///   - event: the failure's event.
+    ///   - ended: counts the end of the call, and returns a notice.
+    ///   - finish: called last.
+    func start(
+        _ function: LuaFunction, _ arguments: [LuaValue] = [], title: String, as kind: String, of event: String,
+        ended: @escaping (Result<[LuaValue], LuaError>) -> String?, finish: @escaping () -> Void = {}
+    ) {
         _ = scheduler.start(
-            timer.function, [], seconds: options.timeLimit?.inSeconds, generation: 0,
-            onStart: { $0.title = timer.title },
+            function, arguments, seconds: options.timeLimit?.inSeconds, generation: 0,
+            onStart: { $0.title = title },
             onFinish: { [unowned self] result in
+                let result = lifeCycle.saver.settle(after: result)
                 if case .failure(let error) = result, exitCode == nil {
-                    let place = timer.function.place
+                    let place = function.place
                     hooks.record(
                         HookFailure(
-                            title: "timer (\(place.source):\(place.line))", event: "timer", error: error,
+                            title: "\(kind) (\(place.source):\(place.line))", event: event, error: error,
                             time: LifeCycleEvent.now()))
                 }
-                if let notice = timer.ended(result), exitCode == nil { hooks.warn(notice) }
+                if let notice = ended(result), exitCode == nil { hooks.warn(notice) }
                 lifeCycle.endIfDeferred()
-                lifeCycle.saver.settle()
+                finish()
             })
     }
 }
@@ -174,7 +192,7 @@ extension ScriptHost {
     package func retry(
         _ call: LuaCall, _ function: LuaFunction, _ schedule: RetrySchedule
     ) throws -> LuaResults {
-        lifeCycle.saver.settle()
+        try lifeCycle.saver.settle()
         let row = RetriedCall(self, function, schedule)
         return try scheduler.wait(for: call) { resume in row.begin(resume) }
     }
@@ -235,9 +253,8 @@ private final class RetriedCall {
         task = nil
         guard resume != nil else { return }
         host.lifeCycle.endIfDeferred()
-        host.lifeCycle.saver.settle()
         let failure: LuaValue
-        switch result {
+        switch host.lifeCycle.saver.settle(after: result) {
         case .success(let values):
             guard values.count > 1, values[0].isNil, !values[1].isNil else {
                 return finish { try $0.returns(values: values) }

@@ -46,23 +46,12 @@ extension ScriptHost {
     }
 
     private func run(_ watch: ScriptWatch, _ change: FileChange) {
-        let event = WatchEvent(change)
-        _ = scheduler.start(
-            watch.function, [event.luaValue(in: state)], seconds: options.timeLimit?.inSeconds, generation: 0,
-            onStart: { $0.title = watch.title },
-            onFinish: { [unowned self] result in
-                if case .failure(let error) = result, exitCode == nil {
-                    let place = watch.function.place
-                    hooks.record(
-                        HookFailure(
-                            title: "fs.watch (\(place.source):\(place.line))", event: "watch", error: error,
-                            time: LifeCycleEvent.now()))
-                }
-                if let notice = watch.ended(result), exitCode == nil { hooks.warn(notice) }
-                lifeCycle.endIfDeferred()
-                lifeCycle.saver.settle()
-                deliver(to: watch)
-            })
+        let event = WatchEvent(change).luaValue(in: state)
+        start(watch.function, [event], title: watch.title, as: "fs.watch", of: "watch") {
+            watch.ended($0)
+        } finish: { [unowned self] in
+            deliver(to: watch)
+        }
     }
 }
 

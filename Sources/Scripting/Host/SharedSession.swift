@@ -92,7 +92,9 @@ final class SharedSession {
         sentCommits += max(waiting - persistence.pendingCommits.count - max(new, 0), 0)
         if new > 0 {
             runtime.log.logger.warning(
-                "\(new.counted("commit")) of this host cannot follow what others did meanwhile, and \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
+                persistence.conflicts.suffix(new).contains { $0.denial != nil }
+                    ? "the server refused changes of this host, and \(new.counted("commit")) \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
+                    : "\(new.counted("commit")) of this host cannot follow what others did meanwhile, and \(new == 1 ? "was" : "were") taken back: see items:conflicts()"
             )
         }
         watchSocket()
@@ -191,7 +193,7 @@ final class SharedSession {
         if let reason = persistence.stopReason { return runtime.log.logger.error("\(reason.message)") }
         if !hasReportedOutage {
             hasReportedOutage = true
-            runtime.log.logger.warning("\(persistence.readOnlyReason)")
+            runtime.log.logger.warning("\(persistence.outageNotice)")
             deliver("didDisconnect")
         }
         retryLater()
@@ -271,8 +273,7 @@ package enum SharedHost {
     package static func identifier(of opened: OpenedContainer) -> [UInt8] {
         let defaults = Defaults(folder: opened.container.preferences, domain: "shared", using: opened.files)
         if case .data(let bytes)? = defaults.value(forKey: "host"), bytes.count == 16 { return bytes }
-        var source = SystemRandomNumberGenerator()
-        let bytes = withUnsafeBytes(of: (source.next(), source.next())) { Array($0) }
+        let bytes = SharedPersistence.newIdentifier()
         // If it cannot be stored, each run is another host.
         try? defaults.set(.data(bytes), forKey: "host")
         try? defaults.synchronize()

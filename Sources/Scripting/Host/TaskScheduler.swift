@@ -4,9 +4,8 @@ package import Lua
 
 /// Runs tasks, suspends them while they wait, and stops them.
 ///
-/// A task is a coroutine. A waiting host function yields it, and the loop resumes it when the awaited event arrives;
-/// timers, signals and other tasks run meanwhile. Where a coroutine can't yield (in a comparison function, in a
-/// script's own coroutine) the wait runs nested turns of the loop.
+/// A task is a coroutine. A waiting host function yields it, and the loop resumes it at the awaited event; timers, signals
+/// and other tasks run meanwhile. Where a coroutine can't yield (in a comparison function) the wait runs nested turns.
 package final class TaskScheduler {
     let state: LuaState
     let loop: EventLoop
@@ -55,11 +54,11 @@ package final class TaskScheduler {
     private var endedGeneration: Int?
 
     /// Runs the work after a task's end as part of the task.
-    func following(_ task: ScriptTask, _ body: () -> Void) {
+    func following<Value>(_ task: ScriptTask, _ body: () -> Value) -> Value {
         let outer = endedGeneration
         endedGeneration = task.generation
         defer { endedGeneration = outer }
-        body()
+        return body()
     }
 
     // MARK: Running
@@ -94,9 +93,14 @@ package final class TaskScheduler {
         task.limit = seconds
         task.deadline = seconds.map { MonotonicTime.now().advanced(by: $0) }
         onStart(task)
-        task.isOfBreak = held != nil && onFinish == nil
-        if isHeld(task) { hold(task) { [self] in step(task, arguments) } } else { step(task, arguments) }
+        task.isServed = onFinish == nil && (held != nil || isInTransaction())
+        begin(task, arguments)
         return task
+    }
+
+    /// Runs a new task, at once or after a break or a transaction.
+    private func begin(_ task: ScriptTask, _ arguments: [LuaValue]) {
+        if isHeld(task) { hold(task) { [self] in begin(task, arguments) } } else { step(task, arguments) }
     }
 
     /// Runs the loop until the task has ended, or its time is up.
@@ -104,19 +108,21 @@ package final class TaskScheduler {
         if let result = task.result { return result }
         awaited.append(task)
         defer { awaited.removeLast() }
-        while !task.isFinished {
-            // A handler ends at the deadline of its caller, too.
-            let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
-            if let left, left <= 0 {
-                cancel(task, timeIsUp(task))
-            } else if isEnding() {
-                cancel(task, LuaError(.cancelled, "the application has ended"))
-            } else if task.isCancelRequested || isCallerCancelled {
-                cancel(task, Self.interruption)
-            } else if isBlocking(of: awaited.dropLast()) {
-                cancel(task, Self.scriptHasEnded)
-            } else {
-                turnLoop(timeout: left)
+        serving {
+            while !task.isFinished {
+                // A handler ends at the deadline of its caller, too.
+                let left = ([task.deadline, nearestDeadline].compactMap { $0 }).min()?.seconds(since: .now())
+                if let left, left <= 0 {
+                    cancel(task, timeIsUp(task))
+                } else if isEnding() {
+                    cancel(task, LuaError(.cancelled, "the application has ended"))
+                } else if task.isCancelRequested || isCallerCancelled {
+                    cancel(task, Self.interruption)
+                } else if isBlocking(of: awaited.dropLast()) {
+                    cancel(task, Self.scriptHasEnded)
+                } else {
+                    turnLoop(timeout: left)
+                }
             }
         }
         return task.result ?? .failure(LuaError(.cancelled, "the task was dropped"))
@@ -134,25 +140,20 @@ package final class TaskScheduler {
     @discardableResult
     func turnLoop(timeout: Double?) -> Bool {
         turns.append(stack.count)
-        let outer = entry
-        entry = nil
-        defer {
-            turns.removeLast()
-            entry = outer
-        }
-        return loop.runOnce(timeout: timeout)
+        defer { turns.removeLast() }
+        return outsideOfEntries { loop.runOnce(timeout: timeout) }
     }
 
     /// The deadline of all code that runs in a turn for the host itself; nil for none.
     var commonDeadline: MonotonicTime?
     private static let waitIsOver = LuaError(.deadline, "stopped: the time for background tasks is over")
 
-    /// Runs work that belongs to no entry: life cycle events between two instructions of an entry's code.
-    func outsideOfEntries(_ body: () -> Void) {
+    /// Runs work that belongs to no entry.
+    func outsideOfEntries<Value>(_ body: () -> Value) -> Value {
         let outer = entry
         entry = nil
         defer { entry = outer }
-        body()
+        return body()
     }
 
     /// Runs work of the host for a task, within its time and for its entry: stopping the task also stops script code in
@@ -307,21 +308,20 @@ package final class TaskScheduler {
         let forget = register { isDone = true }
         waitsInPlace += 1
         defer { waitsInPlace -= 1 }
-        let isFree = held == nil
-        if isFree, isInTransaction() { held = [] }
-        defer { if isFree { endHolding(nil) } }
-        while !isDone {
-            let left = nearestDeadline?.seconds(since: .now())
-            if isEnding() || cancelRequested || isCallerCancelled {
-                cancelRequested = false
-                throw stop(Self.interruption, forget)
+        try serving {
+            while !isDone {
+                let left = nearestDeadline?.seconds(since: .now())
+                if isEnding() || cancelRequested || isCallerCancelled {
+                    cancelRequested = false
+                    throw stop(Self.interruption, forget)
+                }
+                if let left, left <= 0 { throw stop(timeIsUp(), forget) }
+                if isBlocking(of: awaited[...]) {
+                    forget()
+                    throw Self.scriptHasEnded
+                }
+                turnLoop(timeout: left)
             }
-            if let left, left <= 0 { throw stop(timeIsUp(), forget) }
-            if isBlocking(of: awaited[...]) {
-                forget()
-                throw Self.scriptHasEnded
-            }
-            turnLoop(timeout: left)
         }
     }
 

@@ -202,13 +202,15 @@ enum StrictGlobals {
         let state = host.state
         state.memberHint = { CocoaNames.hint(forMember: $1, of: $0) }
         let globals = state.globals
-        let metatable = state.makeTable(fields: 2)
         let declaration = LuaFunctionDeclaration("global", [LuaParameter("…", .variadic(.any))])
         let trees = host.options.usesLuaTrees ? LuaTrees.folders.map { "@\(DisplayPath.abbreviate($0))/" } : []
         let index = state.makeFunction(declaration) { [unowned host] call in
             guard let name = call.value(1).textValue else { return call.returns(LuaValue.nil) }
             let warnings = host.runtime.entryWarnings
-            let isTyped = (warnings.isRunningEntry || host.scheduler.entry != nil) && isEntry(call)
+            // Handlers and timers have a title, also those that an entry has defined and runs.
+            let isTyped =
+                (warnings.isRunningEntry || host.scheduler.entry != nil) && host.scheduler.current?.title == nil
+                && isEntry(call)
             // Variables of the prompt may not be set yet.
             if isTyped, isOfPrompt(name) || warnings.contains(name) { return call.returns(LuaValue.nil) }
             if let source = call.chunkName(ofLevel: 1), trees.contains(where: source.hasPrefix) {
@@ -226,8 +228,7 @@ enum StrictGlobals {
             host.output.putError("warning: \(message)\n")
             return call.returns(LuaValue.nil)
         }
-        metatable["__index"] = .function(index)
-        globals.setMetatable(metatable)
+        globals.setMetatable(state.makeTable(["__index": index]))
     }
 
     /// Whether the reading code is an entry of a prompt: modules that an entry calls stay strict. Entries are named by

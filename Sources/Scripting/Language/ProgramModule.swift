@@ -20,8 +20,8 @@ enum ProgramModule {
             example: "return pcall(os.execute, \"true\")"
         ) { [unowned host] call in
             guard !call.isNil(0) else { return call.returns(host.options.allowsRunning) }
+            try host.lifeCycle.saver.settle()
             if let program = host.replacements.program(of: try call.text(0), for: "os.execute") {
-                host.lifeCycle.saver.settle()
                 let end = try program.run(host.state)
                 host.output.put(end.output)
                 return try call.returns(values: values(of: .exited(end.status)))
@@ -32,7 +32,6 @@ enum ProgramModule {
             do { child = try programs.start(command, for: "os.execute", in: host) } catch let error as FileError {
                 return call.returns(failure: error)
             }
-            host.lifeCycle.saver.settle()
             return try host.scheduler.waitForValues(call) { [unowned host] resume in
                 wait(for: child, on: host.loop) { [unowned host] end in
                     if case .exited(let status) = end { programs.didEnd(command, status, in: host) }

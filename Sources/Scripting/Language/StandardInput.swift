@@ -81,7 +81,7 @@ package final class StandardInput {
         if reads.isEmpty, advance(read) || (lend == nil && readAtOnce(for: read)) {
             return try Self.results(read, call)
         }
-        lifeCycle.saver.settle()
+        try lifeCycle.saver.settle()
         read.task = runtime.scheduler.current
         return try runtime.scheduler.wait(for: call) { [unowned self] resume in
             read.resume = { resume { try Self.results(read, $0) } }

@@ -70,22 +70,17 @@ enum RequireModule {
             }
             defer { loading.remove(name) }
 
-            let result: LuaValue
-            let place: LuaValue
-            if case .function(let loader) = preload[name] {
-                place = ":preload:"
-                result = try loader.call(.text(name), place).first ?? .nil
-            } else {
-                let (chunk, shown) = try find(name, along: package["path"], in: host)
-                place = .text(shown)
-                result = try chunk.call(.text(name), place).first ?? .nil
-            }
+            let (loader, place) =
+                if case .function(let loader) = preload[name] { (loader, ":preload:") } else {
+                    try find(name, along: package["path"], in: host)
+                }
+            let result = try loader.call(.text(name), .text(place)).first ?? .nil
             if !result.isNil {
                 loaded[name] = result
             } else if loaded[name].isNil {
                 loaded[name] = true
             }
-            return try call.returns(values: [loaded[name], place])
+            return try call.returns(values: [loaded[name], .text(place)])
         }
     }
 

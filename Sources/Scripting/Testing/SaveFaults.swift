@@ -97,8 +97,10 @@ package struct TestedFileLayer: FileLayer {
 
     private static let killed = "the process was killed"
 
-    private func checkAlive(_ operation: FileError.Operation, _ path: String) throws(FileError) {
+    /// The real file system, while the process lives.
+    private func alive(_ operation: FileError.Operation, _ path: String) throws(FileError) -> any FileLayer {
         if faults.wasKilled { throw FileError(operation, path, code: EIO, reason: Self.killed) }
+        return real
     }
 
     private func step(_ step: SaveFaults.Step, _ operation: FileError.Operation, _ path: String) throws(FileError) {
@@ -115,7 +117,7 @@ package struct TestedFileLayer: FileLayer {
         _ bytes: RawSpan, to file: OpenFile, _ body: (RawSpan) throws(FileError) -> Void
     ) throws(FileError) {
         guard faults.isNewArchive(file.path) else {
-            try checkAlive(.write, file.path)
+            _ = try alive(.write, file.path)
             return try body(bytes)
         }
         do throws(FileError) { try step(.write, .write, file.path) } catch {
@@ -132,8 +134,7 @@ package struct TestedFileLayer: FileLayer {
     }
 
     package func open(_ path: String, _ access: FileAccess, permissions: UInt32) throws(FileError) -> OpenFile {
-        if access != .read { try checkAlive(.open, path) }
-        return try real.open(path, access, permissions: permissions)
+        try (access == .read ? real : alive(.open, path)).open(path, access, permissions: permissions)
     }
 
     package func writeAll(_ bytes: RawSpan, to file: OpenFile) throws(FileError) {
@@ -145,13 +146,13 @@ package struct TestedFileLayer: FileLayer {
     }
 
     package func sync(_ file: OpenFile) throws(FileError) {
-        try checkAlive(.sync, file.path)
+        let real = try alive(.sync, file.path)
         if faults.isNewArchive(file.path) { try step(.sync, .sync, file.path) }
         try real.sync(file)
     }
 
     package func rename(_ source: String, to target: String) throws(FileError) {
-        try checkAlive(.rename, target)
+        let real = try alive(.rename, target)
         switch PathText.name(of: target) {
         case "items.archive": try step(.rename, .rename, target)
         case "items.journal" where real.exists(PathText.join(PathText.parent(of: target), "items.archive")):
@@ -162,48 +163,39 @@ package struct TestedFileLayer: FileLayer {
     }
 
     package func rename(_ source: String, toNew target: String) throws(FileError) {
-        try checkAlive(.rename, target)
-        try real.rename(source, toNew: target)
+        try alive(.rename, target).rename(source, toNew: target)
     }
 
     package func syncData(_ file: OpenFile) throws(FileError) {
-        try checkAlive(.sync, file.path)
-        try real.syncData(file)
+        try alive(.sync, file.path).syncData(file)
     }
 
     package func truncate(_ file: OpenFile, to size: Int) throws(FileError) {
-        try checkAlive(.truncate, file.path)
-        try real.truncate(file, to: size)
+        try alive(.truncate, file.path).truncate(file, to: size)
     }
 
     package func setPermissions(_ file: OpenFile, to permissions: UInt32) throws(FileError) {
-        try checkAlive(.setPermissions, file.path)
-        try real.setPermissions(file, to: permissions)
+        try alive(.setPermissions, file.path).setPermissions(file, to: permissions)
     }
 
     package func link(_ source: String, to target: String) throws(FileError) {
-        try checkAlive(.link, target)
-        try real.link(source, to: target)
+        try alive(.link, target).link(source, to: target)
     }
 
     package func remove(_ path: String) throws(FileError) {
-        try checkAlive(.remove, path)
-        try real.remove(path)
+        try alive(.remove, path).remove(path)
     }
 
     package func removeDirectory(_ path: String) throws(FileError) {
-        try checkAlive(.remove, path)
-        try real.removeDirectory(path)
+        try alive(.remove, path).removeDirectory(path)
     }
 
     package func syncDirectory(_ path: String) throws(FileError) {
-        try checkAlive(.sync, path)
-        try real.syncDirectory(path)
+        try alive(.sync, path).syncDirectory(path)
     }
 
     package func makeDirectory(_ path: String, permissions: UInt32) throws(FileError) {
-        try checkAlive(.makeDirectory, path)
-        try real.makeDirectory(path, permissions: permissions)
+        try alive(.makeDirectory, path).makeDirectory(path, permissions: permissions)
     }
 
     package func beneath(_ folder: String) throws(FileError) -> any FileLayer {

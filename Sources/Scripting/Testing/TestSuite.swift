@@ -122,9 +122,10 @@ package final class TestScene {
     /// Moves the clocks forward, and calls each timer at its time.
     ///
     /// - Parameter seconds: 0 or more.
-    package func advance(by seconds: Double) {
+    /// - Throws: the failure that has rolled back the test's changes.
+    package func advance(by seconds: Double) throws {
         let (loop, scheduler) = (host.loop, host.scheduler)
-        host.lifeCycle.saver.settle()
+        try host.lifeCycle.saver.settle()
         scheduler.serveWaitingWork()
         var left = Int64((min(seconds, 3_000_000_000) * 1e9).rounded())
         while let next = loop.nanosecondsToNextTimer(on: clock), next <= left, !scheduler.mustEndWait {
@@ -140,8 +141,9 @@ package final class TestScene {
     /// Sets the wall clock, and calls the daily timers that this makes due.
     ///
     /// - Parameter nanoseconds: since 1970.
-    package func set(wall nanoseconds: Int64) {
-        host.lifeCycle.saver.settle()
+    /// - Throws: the failure that has rolled back the test's changes.
+    package func set(wall nanoseconds: Int64) throws {
+        try host.lifeCycle.saver.settle()
         host.loop.set(clock, wall: nanoseconds)
         host.scheduler.serveWaitingWork()
         host.scheduler.checkDeadlines()

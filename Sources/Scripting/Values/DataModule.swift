@@ -1,6 +1,7 @@
 import Files
 import FoundationEssentials
 import Lua
+import PropertyList
 
 /// `data`: arbitrary bytes.
 enum DataModule {
@@ -45,12 +46,9 @@ enum DataModule {
         cls.declareOperator("len", returns: .integer, doc: "The number of bytes.")
         cls.metamethod("__len") { value, call in call.returns(value.bytes.count) }
         cls.metamethod("__tostring") { value, call in
-            let shown = value.bytes.prefix(16).map { byte in
-                let text = String(byte, radix: 16)
-                return text.count < 2 ? "0" + text : text
-            }
+            let shown = Array(value.bytes.prefix(16)).hexadecimal
             return call.returns(
-                "<\(value.bytes.count) \(value.bytes.count.word("byte")): \(shown.joined())\(value.bytes.count > 16 ? "…" : "")>"
+                "<\(value.bytes.count) \(value.bytes.count.word("byte")): \(shown)\(value.bytes.count > 16 ? "…" : "")>"
             )
         }
         cls.rawMetamethod("__eq") { call in
@@ -65,14 +63,14 @@ enum DataModule {
             ["bytes": "any bytes"], doc: "Data with the bytes of a string.", example: "return #data(\"\\0\\1\\2\")"
         ) { (string: LuaString) in DataValue(string.bytes) }
         module.function(
-            "fromBase64", ["text": "Base64; line breaks are ignored"],
+            "fromBase64", ["text": "Base64 with its padding; spaces and line breaks are ignored"],
             doc: "Decodes a Base64 text; nil and an error if it is invalid.",
             example: "return data.fromBase64(\"YWI=\"):bytes()"
         ) { (text: LuaString) -> OrError<DataValue> in
-            guard let data = Data(base64Encoded: Data(text.bytes), options: .ignoreUnknownCharacters) else {
+            guard Base64.isValid(text.bytes) else {
                 return .failure(ScriptError("invalidBase64", "the text is not Base64"))
             }
-            return .success(DataValue(Array(data)))
+            return .success(DataValue(Base64.decode(text.bytes)))
         }
         return module
     }

@@ -26,11 +26,13 @@ enum DateModule {
             case .nil: return call.returns(DateValue(.now()), bridge.dates)
             case .string(let text):
                 guard let date = text.text.flatMap(ISO8601.parse) else {
+                    let reason =
+                        text.text.map(ISO8601.hasSurplusDigits) ?? false
+                        ? ": no date has all of its digits"
+                        : " (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"
                     return call.returns(
                         failure: ScriptError(
-                            "invalidDate",
-                            "'\(TextTable.cut("\(text)", to: 64))' is not a date (write it as ISO 8601 has it: 1906-10-17, 2026-11-21T04:13:00Z)"
-                        ))
+                            "invalidDate", "'\(TextTable.cut("\(text)", to: 64))' is not a date\(reason)"))
                 }
                 return call.returns(DateValue(date), bridge.dates)
             case .table(let table):
@@ -60,12 +62,15 @@ enum DateModule {
         ) { (text: String, pattern: String, zone: String?) -> OrError<DateValue> in
             let pattern = try self.pattern(pattern)
             let zone = try bridge.clock.zone(named: zone)
+            let reason: String
             do {
-                return .success(try moment(of: pattern.parse(text), zone, bridge.clock))
+                if let date = try moment(of: pattern.parse(text), zone, bridge.clock) { return .success(date) }
+                reason = "no date has its second"
             } catch  where error is DateTextError || error is ZoneError {
-                return .failure(
-                    ScriptError("invalidDate", "'\(TextTable.cut(text, to: 64))' is not such a date: \(error)"))
+                reason = "\(error)"
             }
+            return .failure(
+                ScriptError("invalidDate", "'\(TextTable.cut(text, to: 64))' is not such a date: \(reason)"))
         }
         return module
     }
@@ -81,7 +86,8 @@ enum DateModule {
         }
     }
 
-    private static func moment(of parts: DateParts, _ zone: Zone, _ clock: LocalClock) throws(ZoneError) -> DateValue {
+    /// The moment of a text; nil for digits that no date has, and for a second 60 that does not end a day in UTC.
+    private static func moment(of parts: DateParts, _ zone: Zone, _ clock: LocalClock) throws(ZoneError) -> DateValue? {
         let local = Int64(parts.calendar.localSeconds)
         let seconds =
             switch parts.zone {
@@ -89,7 +95,8 @@ enum DateModule {
             case .name(let name)?: try clock.zones.zone(named: name).moment(ofLocal: local)
             case nil: zone.moment(ofLocal: local)
             }
-        return DateValue(seconds, fraction: parts.fraction)
+        guard parts.calendar.second < 60 || seconds % 86400 == 0 else { return nil }
+        return PropertyListDate(exactSecondsSince1970: Int(seconds), fraction: parts.fraction).map { DateValue($0) }
     }
 }
 
@@ -198,17 +205,25 @@ enum DateClass {
             if let other = call.optionalObject(1, cls) {
                 return call.returns(value.date.secondsSinceReferenceDate - other.date.secondsSinceReferenceDate)
             }
-            return call.returns(value.moved(by: -(try call.number(1))), cls)
+            return call.returns(try moved(value, by: -(try call.number(1)), call), cls)
         }
         cls.rawMetamethod("__add") { call in
             if let date = call.optionalObject(0, cls) {
-                return call.returns(date.moved(by: try call.number(1)), cls)
+                return call.returns(try moved(date, by: try call.number(1), call), cls)
             }
-            return call.returns(try call.object(1, cls).moved(by: try call.number(0)), cls)
+            return call.returns(try moved(try call.object(1, cls), by: try call.number(0), call), cls)
         }
         cls.rawMetamethod("__concat") { call in
             call.returns(LuaString(call.allValues.prefix(2).flatMap { call.state.describe($0).bytes }))
         }
+    }
+
+    private static func moved(_ value: DateValue, by seconds: Double, _ call: LuaCall) throws -> DateValue {
+        let moved = value.moved(by: seconds)
+        guard moved.date.secondsSinceReferenceDate.isFinite || !value.date.secondsSinceReferenceDate.isFinite else {
+            throw LuaError(.argument, "no moment is \(seconds) seconds from a date")
+        }
+        return moved
     }
 
     /// The text in a pattern of either notation; nil if it cannot be formatted.

@@ -46,12 +46,8 @@ extension ScriptHost {
     private func items(in table: LuaTable) -> [Item]? {
         let count = table.count
         guard count > 0, let cls = state.luaClass(of: Item.self), cls.object(of: table[1]) != nil else { return nil }
-        var items: [Item] = []
-        for index in 1...count {
-            guard let item = cls.object(of: table[index]) else { return nil }
-            items.append(item)
-        }
-        return items
+        let items = (1...count).compactMap { cls.object(of: table[$0]) }
+        return items.count == count ? items : nil
     }
 }
 

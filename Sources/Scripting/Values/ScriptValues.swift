@@ -377,8 +377,7 @@ package struct ReadOnlyTable {
 
     /// The table behind a read-only one; nil for any other value.
     package static func contents(of value: LuaValue) throws -> LuaTable? {
-        guard case .table(let table) = value else { return nil }
-        guard let metatable = table.metatable else { return nil }
+        guard case .table(let table) = value, let metatable = table.metatable else { return nil }
         switch metatable[contentsKey] {
         case .table(let contents): return contents
         case .function(let all):

@@ -260,14 +260,12 @@ extension ValueBridge {
     /// an array. A marked one (`plist.dictionary{}`) is a dictionary in both cases. A shared table is converted once,
     /// and shared.
     ///
-    /// An instance of a class is refused, since its class would be lost; with `takesObjects` it is a dictionary of its
-    /// fields.
+    /// An instance of a class is refused, since its class would be lost.
     package func propertyList(
         _ value: LuaValue, path: String = "", depthLimit: Int = ConversionBudget.depthLimit,
-        takesObjects: Bool = false, writesDays: Bool = false
+        writesDays: Bool = false
     ) throws(BridgeError) -> PropertyListValue {
-        var reading = TableReading(bridge: self, levels: depthLimit, takesObjects: takesObjects)
-        reading.writesDays = writesDays
+        var reading = TableReading(bridge: self, levels: depthLimit, writesDays: writesDays)
         do throws(BridgeError) {
             let node = try reading.value(value, depthLimit)
             do throws(ConversionError) { try reading.budget.check(unfolded: node.size) } catch {
@@ -294,19 +292,16 @@ private struct TableReading {
 
     let bridge: ValueBridge
     let levels: Int
-    let takesObjects: Bool
     /// Whether a day becomes its text.
-    var writesDays = false
+    let writesDays: Bool
     var budget = ConversionBudget()
     /// Nested tables by their addresses: no code that could collect them runs meanwhile.
     private var done: [UnsafeRawPointer: Node] = [:]
     /// Tables made from read-only ones, retained so that their addresses are not reused.
     private var made: [LuaTable] = []
 
-    init(bridge: ValueBridge, levels: Int, takesObjects: Bool) {
-        self.bridge = bridge
-        self.levels = levels
-        self.takesObjects = takesObjects
+    init(bridge: ValueBridge, levels: Int, writesDays: Bool) {
+        (self.bridge, self.levels, self.writesDays) = (bridge, levels, writesDays)
     }
 
     mutating func value(_ value: LuaValue, _ depth: Int) throws(BridgeError) -> Node {
@@ -368,7 +363,7 @@ private struct TableReading {
 
     private mutating func contents(of given: LuaTable, _ depth: Int) throws(BridgeError) -> Node {
         let shape = ReadOnlyTable.shape(of: given)
-        if shape == nil, !takesObjects, let metatable = given.metatable, let name = bridge.objectClass(metatable) {
+        if shape == nil, let metatable = given.metatable, let name = bridge.objectClass(metatable) {
             throw BridgeError(
                 path: "",
                 reason:

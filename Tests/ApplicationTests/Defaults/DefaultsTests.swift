@@ -33,7 +33,7 @@ struct DefaultsTests {
         try first.set(.array([.boolean(true), .real(0.5)]), forKey: "list")
         try first.set(.string("gone"), forKey: "old")
         try first.synchronize()
-        first.removeValue(forKey: "old")
+        try first.set(nil, forKey: "old")
         try first.synchronize()
         #expect(scratch.names() == ["test.plist"])
         #expect(defaults().dictionary == ["list": .array([.boolean(true), .real(0.5)])])
@@ -106,7 +106,7 @@ struct DefaultsTests {
             }
             #expect(self.defaults().value(forKey: "a") == .integer(1))
             let again = self.defaults()
-            again.removeValue(forKey: "b")
+            try again.set(nil, forKey: "b")
             try again.synchronize(durable: false)
         }
         #expect(scratch.names() == ["test.plist"])

@@ -314,6 +314,8 @@ struct HTTPModuleTests {
             ("http.post('http://a', { headers = { [('x'):rep(1001)] = 'x' } })", "at most 1,000 bytes"),
             ("http.post('http://a', { json = print })", "json"),
             ("http.post('http://a', { form = { a = print } })", "a text"),
+            ("http.post('http://a', { form = { a = { b = 1 } } })", "an array of its values, got the key \"b\""),
+            ("http.post('http://a', { form = { a = { 1, [3] = 3 } } })", "an array of its values, got the key 3"),
         ] {
             let result = embedding.run("return \(call)")
             #expect(result.hasPrefix("error: ") && result.contains(reason), "\(call): \(result)")
@@ -340,6 +342,26 @@ struct HTTPModuleTests {
             embedding.run("return select(2, http.put('https://example.org/', { body = 'b' })).message")
                 == "the line is down")
         #expect(embedding.run("return seen") == "PUT https://example.org/ b")
+        _ = embedding.run("function answer() return given end")
+        guard case .function(let other) = embedding.host.state.globals["answer"] else {
+            throw TestFailure("there is no function")
+        }
+        embedding.host.replacements.http = other
+        for (given, reason) in [
+            ("{ status = 'abc' }", "the status \"abc\": an integer from 100 to 999"), ("{ status = 404.5 }", "404.5"),
+            ("{ status = 99 }", "99"), ("{ status = 1000 }", "1000"), ("{ status = {} }", "the status"),
+            ("{ stauts = 500 }", "the key \"stauts\": status, headers and body"), ("{ 'ok' }", "the key 1"),
+            ("{ headers = { a = { 1 } } }", "the header \"a\" = table"), ("{ headers = { 'a' } }", "the header 1"),
+            ("{ headers = 'a: b' }", "headers that are a string"), ("{ body = print }", "a body that JSON cannot hold"),
+        ] {
+            let result = embedding.run("given = \(given) return http.get('https://example.org/')")
+            #expect(result.contains("replace.http answered GET https://example.org/ with"), "\(given): \(result)")
+            #expect(result.contains(reason), "\(given): \(result)")
+        }
+        #expect(
+            embedding.run(
+                "given = { status = 404.0, headers = { A = 1 } } local r = http.get('https://example.org/') return r.status, r.headers.a, #r.body"
+            ) == "404 1 0")
     }
 
     @Test(
