@@ -83,7 +83,7 @@ private final class CallProcess {
             self.call = nil
             if isOver { end(by: SIGKILL) }
             // What a process has said that has given none is data.
-            let said = VisibleText.escaped(String(decoding: output.prefix(4096), as: UTF8.self))
+            let said = VisibleText.escaped(String(escaping: output, upTo: 4096))
             let failure = AssistantText.failure("there is no answer: the process of the call has ended", output: said)
             completion(answer ?? failure)
             output = []

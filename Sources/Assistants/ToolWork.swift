@@ -52,7 +52,7 @@ package final class ToolWork {
             var answer = try? JSONValue(json: Array(bytes[end.upperBound...].prefix { $0 != 0x0A }))
         else { return nil }
         let output = bytes[start..<end.lowerBound]
-        if !output.isEmpty { answer["data"]?["output"] = .string(AnswerValues.cut(output)) }
+        if !output.isEmpty { answer["data"]?["output"] = .string(String(escaping: output, upTo: 64 << 10)) }
         return answer
     }
 
@@ -96,7 +96,9 @@ package final class ToolWork {
                 summary += "; the error is below."
             }
         }
-        if values.omitted > 0 { summary += " Left out, as too long for an answer: \(values.omitted.counted("value"))." }
+        if values.omitted > 0 {
+            summary += " Left out, as too long or not in JSON: \(values.omitted.counted("value"))."
+        }
         (answer["summary"], answer["data"], answer["result"]) = (.string(summary), data, result)
         return answer
     }
@@ -133,20 +135,24 @@ package final class ToolWork {
 
     /// Tells what a script changes.
     private func report(_ difference: ItemStoreDiff) {
-        data["changes"] = values.changes(difference)
+        let pictures = host.items.attachments?.pendingCount ?? 0
+        data["changes"] = values.changes(difference, pictures: pictures)
         summary = host.options.isReadOnly ? "A dry run, of which nothing is kept; it would make: " : "Done: "
         summary +=
             "\(difference.inserted.count) created, \(difference.updated.count.counted("field")) changed, "
-            + "\(difference.removed.count) removed, \(difference.moved.count) moved."
+            + "\(difference.removed.count) removed, \(difference.moved.count) moved"
+            + (pictures > 0 ? ", \(pictures.counted("picture")) changed." : ".")
     }
 
     private func undo() throws {
+        let pictures = host.items.undoAttachmentCount
         guard let tally = host.items.undoTally?.inverted, try host.items.undo() else {
             throw Denial("there is nothing to take back: a session undoes what was changed in it")
         }
         summary = "The last commit is taken back."
         let counts = JSONValue.of([
             "created": tally.created, "changed": tally.changed, "removed": tally.removed, "moved": tally.moved,
+            "picturesChanged": pictures > 0 ? pictures : nil,
         ])
         data = .of(["changes": JSONValue.of(["counts": counts])])
     }
@@ -285,8 +291,7 @@ enum AssistantText {
     /// tags and selectors in which texts can be hidden.
     static func escaped(_ json: [UInt8]) -> String {
         VisibleText.escaped(String(decoding: json, as: UTF8.self), as: .json).unicodeScalars.map { scalar in
-            let text = String(scalar)
-            return scalar.value < 0xE0000 ? text : text.utf16.map { "\\u" + String($0, radix: 16) }.joined()
+            scalar.value < 0xE0000 ? String(scalar) : scalar.utf16.map { "\\u" + String($0, radix: 16) }.joined()
         }.joined()
     }
 
@@ -345,23 +350,18 @@ struct AnswerValues {
     mutating func text(_ text: String, limit: Int = 64 << 10) -> String {
         left -= min(text.utf8.count, limit)
         if text.utf8.count > limit { omitted += 1 }
-        return Self.cut(text.utf8, to: limit)
-    }
-
-    static func cut(_ bytes: some Collection<UInt8>, to limit: Int = 64 << 10) -> String {
-        let (text, rest) = (String(decoding: bytes.prefix(limit), as: UTF8.self), bytes.count - limit)
-        return rest > 0 ? "\(text)\n[\(rest.counted("byte")) more]" : text
+        return String(escaping: text.utf8, upTo: limit)
     }
 
     /// The number of changes of each kind that are listed; all are counted.
     private static let listed = 100
 
     /// A difference: the numbers of its changes, and the first of them.
-    mutating func changes(_ diff: ItemStoreDiff) -> JSONValue {
+    mutating func changes(_ diff: ItemStoreDiff, pictures: Int) -> JSONValue {
         .of([
             "counts": JSONValue.of([
                 "created": diff.inserted.count, "fieldsChanged": diff.updated.count, "removed": diff.removed.count,
-                "moved": diff.moved.count,
+                "moved": diff.moved.count, "picturesChanged": pictures > 0 ? pictures : nil,
             ]),
             "created": diff.inserted.prefix(Self.listed).map { fields($0.values) },
             "changed": diff.updated.prefix(Self.listed).map { update in

@@ -89,15 +89,21 @@ enum ContainerArgument {
     ///
     /// - Parameters:
     ///   - path: the option's value.
+    ///   - exists: whether it has to be there.
     ///   - message: the message for a temporary container.
-    /// - Returns: the container, which need not exist.
+    /// - Returns: the container, which need not exist by default.
     /// - Throws: the exit status, after the message.
-    static func locate(_ path: String?, orSay message: String) throws -> ApplicationContainer {
+    static func locate(_ path: String?, exists: Bool = false, orSay message: String) throws -> ApplicationContainer {
         if isMemory(path) { throw CommandFailure.exit(.usage, "\(MemoryContainer.name) \(message)") }
-        return try locate(path)
+        let container = try locate(path)
+        if exists, container.isMissing {
+            throw CommandFailure.exit(.inputOutput, "there is no container at \(container.displayPath)")
+        }
+        return container
     }
 
     static func locate(_ path: String?) throws -> ApplicationContainer {
+        if path == "" { throw ValidationError("--container has an empty value.") }
         let advice = "say with --container or CUBBY_CONTAINER where the data lives."
         guard let container = ApplicationContainer.locate(path) else {
             throw ValidationError("There is no home folder: \(advice)")

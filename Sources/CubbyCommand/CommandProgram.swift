@@ -101,8 +101,7 @@ struct StartCommand: ParsableCommand {
             source = isatty(StandardDescriptor.input) == 1 ? .prompt : .file("-")
         }
         try ScriptSession(
-            host, source: source, arguments: arguments, modules: modules,
-            staysAtPrompt: staysAtPrompt
+            host, source: source, arguments: arguments, modules: modules, staysAtPrompt: staysAtPrompt
         ).run()
     }
 }
@@ -157,7 +156,8 @@ struct ScriptSession {
     ///   - modules: the modules to require first.
     ///   - staysAtPrompt: whether a prompt follows.
     init(
-        _ hostOptions: HostOptions, source: Source, arguments: [String], modules: [String] = [], staysAtPrompt: Bool
+        _ hostOptions: HostOptions, source: Source, arguments: [String] = [], modules: [String] = [],
+        staysAtPrompt: Bool = false
     ) {
         self.hostOptions = hostOptions
         self.source = source
@@ -177,7 +177,7 @@ struct ScriptSession {
         options.isInteractive = asks
         if case .notebook(let connection) = source { options.listenedPorts = connection.listenedPorts }
         let folder = WorkingDirectory.path ?? "/"
-        if case .file(let path) = source, path != "-" {
+        if case .file(let path) = source, Self.descriptor(of: path) == nil {
             // Naming a script is consent to read what lies beside it: its modules and its data.
             let scriptFolder = PathText.parent(of: PathText.absolute(path, from: folder))
             options.readable += [path, scriptFolder]
@@ -186,7 +186,9 @@ struct ScriptSession {
         // Naming a module is consent to read it in its folder.
         if !modules.isEmpty { options.modulePaths.append(folder) }
         // Naming a file or folder is consent to read it.
-        options.readable += arguments.filter { !$0.isEmpty && PosixFileLayer().exists($0) }
+        options.readable += arguments.filter {
+            !$0.isEmpty && Self.descriptor(of: $0) == nil && PosixFileLayer().exists($0)
+        }
         var status: Int32
         repeat {
             status = try run(chunks(input), &options, debugger)
@@ -202,14 +204,11 @@ struct ScriptSession {
         switch source {
         case .prompt, .chapter, .work, .notebook: break
         case .chunks(let code): chunks += code.map { (Array($0.utf8), Self.commandLine) }
-        case .file("-"): chunks.append((input, "=stdin"))
+        case .file(let path) where Self.descriptor(of: path) != nil:
+            chunks.append((input, path == "-" ? "=stdin" : "=" + path))
         case .file(let path):
-            chunks.append(
-                (
-                    try read(path) { () throws(FileError) in
-                        try PosixFileLayer().contents(of: path, limit: 256 << 20)
-                    }, "@" + path
-                ))
+            let bytes = try read { () throws(FileError) in try PosixFileLayer().contents(of: path, limit: 256 << 20) }
+            chunks.append((bytes, "@" + path))
         }
         return chunks
     }
@@ -260,10 +259,12 @@ struct ScriptSession {
             isWatched = true
             kernel.run()
         } else if host.exitCode == nil, isPrompt || (staysAtPrompt && status != ExitStatus.interrupted.rawValue) {
-            isWatched = true
-            HostPrompt(
-                host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents, isChapter: isChapter
-            ).run()
+            isWatched = isatty(StandardDescriptor.input) == 1
+            let prompt = HostPrompt(
+                host, usesColor: !hostOptions.noColor, reportsFocus: hostOptions.focusEvents, isChapter: isChapter)
+            // A user has seen the script's error.
+            if !isWatched { prompt.endStatus = status }
+            prompt.run()
             status = ExitStatus.done.rawValue
         }
         host.terminate(status, cause: .eof, explicitly: false)
@@ -419,25 +420,25 @@ struct ScriptSession {
         return "; --read-only opens the container and changes nothing"
     }
 
-    private func read(_ name: String, _ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {
+    private func read(_ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {
         do { return try body() } catch { throw CommandFailure.exit(.inputOutput, error.message) }
     }
 
-    /// The script on standard input; empty for another source. There is nothing to save yet: signals end and stop the
+    /// The script on standard input or in another descriptor; empty for another source. There is nothing to save yet: signals end and stop the
     /// process as any other.
     private func scriptOnInput() throws -> [UInt8] {
-        guard case .file("-") = source else { return [] }
+        guard case .file(let path) = source, let descriptor = Self.descriptor(of: path) else { return [] }
         SignalMask.restore()
         defer { SignalMask.blockAtLaunch() }
-        return try read("standard input") { () throws(FileError) in
+        return try read { () throws(FileError) in
             try PosixFileLayer().contents(
-                of: OpenFile(descriptor: StandardDescriptor.input, path: "standard input"), limit: 256 << 20)
+                of: OpenFile(descriptor: descriptor, path: path == "-" ? "standard input" : path), limit: 256 << 20)
         }
     }
 
-    /// Reports a file's error on standard error and returns the exit status.
-    static func failure(_ error: FileError) -> ExitCode {
-        CommandFailure.exit(.inputOutput, error.message)
+    /// The open descriptor that a word of the command line names, as shells do for `<(…)`; nil for a file.
+    private static func descriptor(of path: String) -> Int32? {
+        path == "-" ? StandardDescriptor.input : StandardDescriptor.descriptor(of: path)
     }
 }
 

@@ -102,19 +102,13 @@ enum CompletionCandidates {
     static func unquoted(_ word: String) -> String {
         var text = ""
         var quote: Character?
-        var isEscaped = false
-        for character in word {
-            if isEscaped {
-                text.append(character)
-                isEscaped = false
-            } else if character == "\\", quote != "'" {
-                isEscaped = true
-            } else if character == quote {
-                quote = nil
-            } else if quote == nil, "\"'".contains(character) {
-                quote = character
-            } else {
-                text.append(character)
+        var rest = word.makeIterator()
+        while let character = rest.next() {
+            switch character {
+            case "\\" where quote != "'": if let escaped = rest.next() { text.append(escaped) }
+            case _ where character == quote: quote = nil
+            case "\"" where quote == nil, "'" where quote == nil: quote = character
+            default: text.append(character)
             }
         }
         return text
@@ -135,10 +129,7 @@ enum CompletionCandidates {
 
 extension CompletionKind {
     /// Containers: `:memory:`, the usual one, those with a configuration, and folders.
-    static let container = CompletionKind.custom { words, index, prefix in
-        CompletionCandidates.escaped(
-            ContainerCompletion.candidates(CompletionCandidates.typed(words, index, prefix)))
-    }
+    static let container = typed { ContainerCompletion.candidates($1) }
 }
 
 /// Candidates for the value of `--container`.
@@ -182,14 +173,16 @@ enum ContainerCompletion {
 
 extension CompletionKind {
     /// A predicate: completes the field that is being typed in it.
-    static let predicate = CompletionKind.custom { words, index, prefix in
-        CompletionCandidates.escaped(
-            FieldCompletion(words).predicates(CompletionCandidates.typed(words, index, prefix)))
-    }
+    static let predicate = typed { FieldCompletion($0).predicates($1) }
 
     /// Fields, with commas between them.
-    static let fields = CompletionKind.custom { words, index, prefix in
-        CompletionCandidates.escaped(FieldCompletion(words).lists(CompletionCandidates.typed(words, index, prefix)))
+    static let fields = typed { FieldCompletion($0).lists($1) }
+
+    /// Candidates by the words of the command and by what is typed of the last one, without a shell's quotes.
+    private static func typed(_ candidates: @escaping @Sendable ([String], String) -> [String]) -> CompletionKind {
+        .custom { words, index, prefix in
+            CompletionCandidates.escaped(candidates(words, CompletionCandidates.typed(words, index, prefix)))
+        }
     }
 }
 

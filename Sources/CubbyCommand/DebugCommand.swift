@@ -79,7 +79,7 @@ struct DebugCommand: ParsableCommand {
             }
             try ScriptSession(
                 try launch.options.map { try HostOptions.parse($0) } ?? host, source: .file(launch.program),
-                arguments: launch.arguments, staysAtPrompt: false
+                arguments: launch.arguments
             ).run(under: adapter)
         } catch let code as ExitCode {
             status = code.rawValue

@@ -25,50 +25,65 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         SignalMask.restore()
-        var lines: [(String, String)] = []
-        var advice: [String] = []
+        var diagnosis = try Diagnosis(container)
+        if let shared {
+            try SharedArgument.using(shared) { (address) throws(SharedError) in
+                let status = try SharedStatus(address)
+                diagnosis.lines += status.pairs
+                diagnosis.advice += status.advice
+            }
+        }
+
+        for line in diagnosis.lines.alignedLines { Report.line(line) }
+        Report.line("")
+        if diagnosis.advice.isEmpty { Report.line("Nothing is missing.") }
+        for line in diagnosis.advice { Report.line(line) }
+    }
+}
+
+/// What `cubby doctor` finds, and its advice.
+private struct Diagnosis {
+    var lines: [(String, String)] = []
+    var advice: [String] = []
+
+    /// - Parameter container: as the option names it.
+    /// - Throws: the exit status, after a message.
+    init(_ container: String?) throws {
         lines.append(("cubby", "\(ProgramVersion.number), \(ProgramPath.current ?? "where?")"))
         lines.append(("system", System.kernel))
         lines.append(("Lua", luaVersion()))
-        describePictures(&lines, &advice)
+        describePictures()
         if ContainerArgument.isMemory(container) {
             let folder = MemoryContainer.parent()
             lines.append(("container", "in memory: a new folder in \(folder) for each run, the items in the process"))
         } else {
             let container = try ContainerArgument.locate(container)
-            describeContainer(container, &lines, &advice)
-            try describeConfiguration(of: container, &lines, &advice)
+            describeContainer(container)
+            try describeConfiguration(of: container)
             lines.append(("budgets", ScriptHostOptions(container: container).budgets))
         }
-        describeFences(&lines, &advice)
+        describeFences()
         let source = MemoryPressureSource.find()
         let pressure = source?.arm()
-        lines.append(
-            ("memory", pressure.map { "warnings from the \($0.origin.rawValue) (\($0.path))" } ?? "no warnings"))
-        if pressure == nil { advice.append("Memory warnings need a kernel with pressure stall information (psi=1).") }
+        add(
+            "memory", pressure.map { "warnings from the \($0.origin.rawValue) (\($0.path))" }, otherwise: "no warnings",
+            "Memory warnings need a kernel with pressure stall information (psi=1).")
         lines.append(("script memory", describeMemory()))
         lines.append(("terminal", describeTerminal()))
-        describeNetwork(&lines, &advice)
-        describeSQL(&lines, &advice)
-        let tar = System.find("tar")
-        lines.append(("tar", tar ?? "missing"))
-        if tar == nil { advice.append("Backups as one file need tar: apt-get install tar.") }
+        describeNetwork()
+        describeSQL()
+        add(
+            "tar", System.find("tar"), otherwise: "missing", "Backups as one file need tar: apt-get install tar.")
         let hasZones = PosixFileLayer().exists(ZoneDatabase.systemFolder)
-        lines.append(("time zones", hasZones ? ZoneDatabase.systemFolder : "UTC and offsets"))
-        if !hasZones { advice.append("Time zones by name need tzdata: apt-get install tzdata.") }
+        add(
+            "time zones", hasZones ? ZoneDatabase.systemFolder : nil, otherwise: "UTC and offsets",
+            "Time zones by name need tzdata: apt-get install tzdata.")
+    }
 
-        if let shared {
-            try SharedArgument.using(shared) { (address) throws(SharedError) in
-                let status = try SharedStatus(address)
-                lines += status.pairs
-                advice += status.advice
-            }
-        }
-
-        for line in lines.alignedLines { Report.line(line) }
-        Report.line("")
-        if advice.isEmpty { Report.line("Nothing is missing.") }
-        for line in advice { Report.line(line) }
+    /// Adds a line for what the system has, or one for what it lacks, with advice.
+    private mutating func add(_ name: String, _ found: String?, otherwise: String, _ advice: String) {
+        lines.append((name, found ?? otherwise))
+        if found == nil { self.advice.append(advice) }
     }
 
     private func luaVersion() -> String {
@@ -77,21 +92,21 @@ struct DoctorCommand: ParsableCommand {
         return state.globals["_VERSION"].textValue ?? "?"
     }
 
-    private func describePictures(_ lines: inout [(String, String)], _ advice: inout [String]) {
+    private mutating func describePictures() {
         let library = dlopen("libvips.so.42", RTLD_LAZY) ?? dlopen("libvips.so", RTLD_LAZY)
-        lines.append(("pictures", library == nil ? "JPEG as it is, no conversion: libvips is missing" : "libvips"))
-        guard let library else { return advice.append("Pictures need libvips: apt-get install libvips42.") }
-        dlclose(library)
+        add(
+            "pictures", library.map { _ in "libvips" }, otherwise: "JPEG as it is, no conversion: libvips is missing",
+            "Pictures need libvips: apt-get install libvips42.")
+        if let library { dlclose(library) }
     }
 
-    private func describeNetwork(_ lines: inout [(String, String)], _ advice: inout [String]) {
-        do throws(HTTPError) { lines.append(("http", try CurlLibrary().version)) } catch {
-            lines.append(("http", "not available: libcurl is missing"))
-            advice.append("http needs libcurl: apt-get install libcurl4.")
-        }
-        let hasMessaging = (try? MessagingLibrary()) != nil
-        lines.append(("notebooks", hasMessaging ? "libzmq" : "not available: libzmq is missing"))
-        if !hasMessaging { advice.append("cubby kernel needs libzmq: apt-get install libzmq5.") }
+    private mutating func describeNetwork() {
+        add(
+            "http", try? CurlLibrary().version, otherwise: "not available: libcurl is missing",
+            "http needs libcurl: apt-get install libcurl4.")
+        add(
+            "notebooks", (try? MessagingLibrary()).map { _ in "libzmq" }, otherwise: "not available: libzmq is missing",
+            "cubby kernel needs libzmq: apt-get install libzmq5.")
         if (Landlock.abi ?? 0) < Landlock.networkABI {
             advice.append(
                 "The kernel cannot hold the network (Landlock ABI \(Landlock.networkABI), Linux 6.7): programs that scripts start may connect anywhere."
@@ -99,16 +114,14 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    private func describeSQL(_ lines: inout [(String, String)], _ advice: inout [String]) {
+    private mutating func describeSQL() {
         do throws(SQLiteError) { lines.append(("SQL", "SQLite \(try SQLiteDatabase.libraryVersion())")) } catch {
             lines.append(("SQL", "not available: \(error)"))
             advice.append("sql, sqlite and .sqlite files need SQLite: apt-get install libsqlite3-0.")
         }
     }
 
-    private func describeContainer(
-        _ container: ApplicationContainer, _ lines: inout [(String, String)], _ advice: inout [String]
-    ) {
+    private mutating func describeContainer(_ container: ApplicationContainer) {
         let layer = PosixFileLayer()
         var text = container.displayPath
         if let holder = FolderLock.holder(of: container.path) {
@@ -129,9 +142,7 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    private func describeConfiguration(
-        of container: ApplicationContainer, _ lines: inout [(String, String)], _ advice: inout [String]
-    ) throws {
+    private mutating func describeConfiguration(of container: ApplicationContainer) throws {
         var configuration = Configuration()
         do throws(ConfigurationError) {
             guard let folder = ConfigurationFolder.locate() else { throw ConfigurationError.noHome }
@@ -176,7 +187,7 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    private func describeFences(_ lines: inout [(String, String)], _ advice: inout [String]) {
+    private mutating func describeFences() {
         lines.append(("path fence", PathFence(base: "/").method))
         if let abi = Landlock.abi {
             let lacks = [(2, "renames between folders"), (3, "truncation"), (4, "TCP"), (6, "signals to others")]

@@ -104,7 +104,7 @@ struct ExportCommand: ParsableCommand {
         add("delimiter", delimiter)
         add("table", table)
         add("nan", nan)
-        try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
+        try ScriptSession(host, source: .work(work), arguments: words).run()
     }
 
     /// The chunk, as a script would write it.
@@ -157,7 +157,7 @@ struct GalleryCommand: ParsableCommand {
     func run() throws {
         let folder = PathText.absolute(words.last ?? ".", from: WorkingDirectory.path ?? "/")
         do throws(FileError) { try PosixFileLayer().makeDirectories(folder) } catch {
-            throw ScriptSession.failure(error)
+            throw CommandFailure.exit(.inputOutput, error.message)
         }
         var host = host
         // Somebody else's container may be read: its script is not run for that.
@@ -167,8 +167,7 @@ struct GalleryCommand: ParsableCommand {
         let predicate = words.count == 2 ? [words[0]] : []
         let work = HostWork(Self.chunk, name: "cubby gallery", report: Self.report)
         try ScriptSession(
-            host, source: .work(work), arguments: [folder, title ?? "", replace ? "replace" : ""] + predicate,
-            staysAtPrompt: false
+            host, source: .work(work), arguments: [folder, title ?? "", replace ? "replace" : ""] + predicate
         ).run()
     }
 
@@ -267,9 +266,7 @@ struct ReportCommand: ParsableCommand {
             host.inform("\(count.counted("item")), \(pictures.counted("picture"))\(place)")
         }
         let predicate = words.count == 2 ? [words[0]] : []
-        try ScriptSession(
-            host, source: .work(work), arguments: [path, date ?? ""] + predicate, staysAtPrompt: false
-        ).run()
+        try ScriptSession(host, source: .work(work), arguments: [path, date ?? ""] + predicate).run()
     }
 
     /// The chunk, as a script would write it, with the function of the report.

@@ -64,9 +64,7 @@ struct FieldsCommand: ParsableCommand {
             }
         }
         do {
-            try ScriptSession(
-                host, source: .work(work), arguments: [path ?? "", convert ? "convert" : ""], staysAtPrompt: false
-            ).run()
+            try ScriptSession(host, source: .work(work), arguments: [path ?? "", convert ? "convert" : ""]).run()
         } catch {
             // A file that cannot be read, or declares nothing, leaves the container as it was.
             if let begun, (error as? ExitCode)?.rawValue != ExitStatus.done.rawValue { try OwnFields.takeBack(begun) }

@@ -31,7 +31,7 @@ struct HostOptions: ParsableArguments {
             valueName: "mode"), completion: .list(["read", "queue"]))
     var offline: OfflineMode = .read
 
-    @Flag(help: "Change nothing; another process may have the container open.")
+    @Flag(help: "Change nothing, and make no container; another process may have it open.")
     var readOnly = false
 
     @Flag(name: .customLong("no-init"), help: "Do not run Library/Scripts/init.lua.")
@@ -151,6 +151,14 @@ struct HostOptions: ParsableArguments {
         if onlyPathFence, onlyKernelFence {
             throw ValidationError("--only-path-fence and --only-kernel-fence leave no fence between them: give one.")
         }
+        // An empty value is an unset variable of the caller, who means something else than the default.
+        for (name, values) in [
+            ("container", [container]), ("shared", [shared]), ("host-name", [hostName]), ("bundle", [bundle]),
+            ("allow-read", allowRead), ("allow-write", allowWrite), ("module-path", modulePath),
+        ] as [(String, [String?])] where values.contains("") { throw ValidationError("--\(name) has an empty value.") }
+        if sharedAddress == nil, let option = offline == .queue ? "offline queue" : hostName.map({ _ in "host-name" }) {
+            throw ValidationError("--\(option) is for a shared collection: give --shared, too.")
+        }
         for text in allowNet {
             do throws(NetworkGrantError) { _ = try NetworkGrant(text) } catch {
                 throw ValidationError("--allow-net: \(error)")
@@ -257,13 +265,9 @@ extension HostOptions {
 
 extension StandardErrorLogHandler.Form: ExpressibleByArgument {
     public init?(argument: String) {
-        switch argument {
-        case "bare": self = .bare
-        case "nslog": self = .nsLog
-        case "json": self = .json
-        case "journal": self = .journal
-        default: return nil
-        }
+        let forms: [String: Self] = ["bare": .bare, "nslog": .nsLog, "json": .json, "journal": .journal]
+        guard let form = forms[argument] else { return nil }
+        self = form
     }
 }
 

@@ -216,7 +216,7 @@ struct ImportCommand: ParsableCommand {
         try OptionWords.$areOfCommand.withValue(true) {
             try ImportWords.withInput(of: path) { path in
                 words[0] = path
-                try ScriptSession(host, source: .work(work), arguments: words, staysAtPrompt: false).run()
+                try ScriptSession(host, source: .work(work), arguments: words).run()
             }
         }
     }
@@ -235,6 +235,8 @@ struct ImportCommand: ParsableCommand {
         options.decimal = decimal.flatMap { NumberStyle.Decimal(rawValue: $0) }
         options.dateStyle = try date.map { try DateStyle(pattern: $0) }
         (options.sheet, options.recordPath) = (sheet, self.path)
+        // The import itself says so.
+        if options.foreignOption != nil { return true }
         let question = ImportQuestion(
             path: path, options: options, profileName: profile, asks: ask && isOpen, usesColor: !host.noColor,
             profiles: try profiles(), schema: (try? OwnFields.schema(of: host)) ?? .household)
@@ -347,8 +349,9 @@ enum ImportWords {
 
     /// Runs a body with an open descriptor that a path names, as shells do for `<(…)`, as standard input.
     static func withInput(of path: String, _ body: (String) throws -> Void) throws {
-        guard let descriptor = StandardDescriptor.descriptor(of: path), descriptor > 2 else { return try body(path) }
         let present = ProcessSurroundings.current
+        guard let descriptor = StandardDescriptor.descriptor(of: path), descriptor == present.input || descriptor > 2
+        else { return try body(path) }
         let surroundings = ProcessSurroundings(
             input: descriptor, output: present.output, error: present.error, environment: present.environment)
         try ProcessSurroundings.$current.withValue(surroundings) { try body("-") }

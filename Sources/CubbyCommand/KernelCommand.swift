@@ -39,7 +39,7 @@ struct KernelServeCommand: ParsableCommand {
         }
         // Before anything is opened: without the library there is nothing to serve.
         do { _ = try MessagingLibrary() } catch { throw CommandFailure.exit(.unavailable, "\(error)") }
-        try ScriptSession(host, source: .notebook(read), arguments: [], staysAtPrompt: false).run()
+        try ScriptSession(host, source: .notebook(read)).run()
     }
 }
 

@@ -69,7 +69,10 @@ struct MainCommand: ParsableCommand {
             words = rewritten
             command = parsed(words)
         }
-        if let command { return command }
+        if let command {
+            try checkValues(in: words, of: command)
+            return command
+        }
         try checkSubject(ofHelp: words)
         return try parseAsRoot(words)
     }
@@ -94,6 +97,20 @@ struct MainCommand: ParsableCommand {
         let names = commandNames
         guard !names.contains(words[1]) else { return }
         throw ValidationError("There is no command '\(words[1])'\(NearestNames.hint(for: words[1], among: names))")
+    }
+
+    /// `--container="$UNSET"`: the library would take the next word for the value.
+    private static func checkValues(in words: [String], of command: any ParsableCommand) throws {
+        let arguments =
+            switch command {
+            case let command as StartCommand: command.arguments
+            case let command as RunCommand: command.arguments
+            default: [String]()
+            }
+        for word in words.dropLast(arguments.count).prefix(while: { $0 != "--" })
+        where word.hasPrefix("--") && word.firstIndex(of: "=") == word.indices.last {
+            throw ValidationError("\(word.dropLast()) has an empty value.")
+        }
     }
 
     /// The valid first words.
@@ -211,6 +228,6 @@ struct ChapterCommand: ParsableCommand {
             }
             host.container = usual.path + "-chapter"
         }
-        try ScriptSession(host, source: .chapter, arguments: [], staysAtPrompt: false).run()
+        try ScriptSession(host, source: .chapter).run()
     }
 }

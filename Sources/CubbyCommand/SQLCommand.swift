@@ -66,6 +66,10 @@ struct SQLCommand: ParsableCommand {
             throw ValidationError("--param takes NAME=VALUE, and '\(wrong)' has no value.")
         }
         let parameters = param.map(SQLParameter.init)
+        for (index, parameter) in parameters.enumerated()
+        where parameters[..<index].contains(where: { $0.name == parameter.name }) {
+            throw ValidationError("--param gives '\(parameter.name)' twice.")
+        }
         let numbers = parameters.compactMap { Int($0.name) }
         guard numbers.isEmpty || numbers.sorted() == Array(1...max(parameters.count, 1)) else {
             throw ValidationError("--param: numbered values are 1 to \(parameters.count), each once, without names.")
@@ -83,10 +87,8 @@ struct SQLCommand: ParsableCommand {
             Self.report(results, format, host)
         }
         let words = param.map(SQLParameter.init).flatMap { [$0.name, $0.kind.rawValue, $0.value] }
-        try ScriptSession(
-            host, source: .work(work), arguments: [statement, format.rawValue, nan ?? "", dryRun ? "dry" : ""] + words,
-            staysAtPrompt: false
-        ).run()
+        let options = [statement, format.rawValue, nan ?? "", dryRun ? "dry" : ""]
+        try ScriptSession(host, source: .work(work), arguments: options + words).run()
     }
 
     /// Whether there is a container that another process may have open.

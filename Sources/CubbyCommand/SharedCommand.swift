@@ -101,10 +101,11 @@ enum SharedArgument {
         do throws(SharedError) { try body(address) } catch { throw failure(error) }
     }
 
-    /// Opens the container that is a host of the collection.
-    static func open(_ container: String?) throws -> OpenedContainer {
+    /// Opens the container that is a host of the collection, and has to be there unless items are copied into it.
+    static func open(_ container: String?, exists: Bool = true) throws -> OpenedContainer {
         let located = try ContainerArgument.locate(
-            container, orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
+            container, exists: exists,
+            orSay: "keeps its items in the memory of its process: it cannot be a host of a shared collection"
         )
         return try OpenedContainer(naming: located)
     }
@@ -182,10 +183,10 @@ struct TransferOptions: ParsableArguments {
     ) throws {
         SignalMask.restore()
         let address = try SharedArgument.address(url)
-        let opened = try SharedArgument.open(container)
+        let opened = try SharedArgument.open(container, exists: !isPull)
         let (persistence, schema) = try SharedArgument.connect(address, opened)
         try match(opened.container, schema, isPull: isPull, opened)
-        var failures: [String: String] = [:]
+        var remarks: [String] = []
         var leftOut: [String] = []
         do throws(StoreError) {
             let local = try ItemStore.open(ArchivePersistence(of: opened), schema: schema)
@@ -201,17 +202,15 @@ struct TransferOptions: ParsableArguments {
             let copied = try copy(local, shared, bar.show)
             bar.finish()
             Report.line("copied \(copied.text); the collection has \(try ItemTransfer.Summary(of: shared).text)")
-            failures = copied.failures
+            remarks = copied.remarks
             if let reason = copied.undeclared {
                 CommandFailure.say(VisibleText.line("what is declared of fields was not copied: \(reason)"))
             }
         } catch {
             throw SharedArgument.failure(error, address)
         }
-        for (key, message) in failures.sorted(by: { $0.key < $1.key }) {
-            CommandFailure.say(VisibleText.line("the picture of the item \(key) was not copied: \(message)"))
-        }
-        if !failures.isEmpty || isPull && !leftOut.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
+        for remark in remarks { CommandFailure.say(remark) }
+        if !remarks.isEmpty || isPull && !leftOut.isEmpty { throw ExitCode(ExitStatus.badData.rawValue) }
     }
 }
 

@@ -169,10 +169,6 @@ struct SharedRenameCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The new name.", valueName: "name"))
     var name: String
 
-    func validate() throws {
-        guard !name.isEmpty, name.utf8.count <= 1000 else { throw ValidationError("A name has 1 to 1,000 bytes.") }
-    }
-
     func run() throws {
         try SharedArgument.using(url) { (address) throws(SharedError) in
             try SharedOwnership.rename(address, to: name)

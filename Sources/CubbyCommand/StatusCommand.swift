@@ -163,68 +163,63 @@ struct ContainerStatus {
 
 /// The fields of a status as lines for a reader.
 struct StatusText {
-    private let fields: PropertyListFields
+    private let status: JSONValue
     private let columns: Int
     private let path: String
 
     init(_ fields: PropertyListFields, of container: ApplicationContainer, columns: Int) {
-        (self.fields, self.columns, path) = (fields, columns, container.displayPath)
+        (status, self.columns, path) = (.fields(fields), columns, container.displayPath)
     }
 
     var lines: [String] {
         var pairs = [("container", path), ("running", running)]
-        if let state = text("state") { pairs.append(("state", state)) }
-        if let run = text("run") { pairs.append(("run", run)) }
-        if let items = number("items") {
+        if let state = status["state"]?.text { pairs.append(("state", state)) }
+        if let run = status["run"]?.text { pairs.append(("run", run)) }
+        if let items = status["items"]?.number {
             pairs.append(("items", "\(items)\(flag("hasChanges") ? ", changed since the last save" : "")"))
         }
-        if let save = object("lastSave") { pairs.append(("last save", saved(save))) }
-        if let commit = object("lastCommit"), let time = Self.text(commit, "time") {
-            pairs.append(("last commit", time))
-        }
-        if let failures = number("failures"), failures > 0 { pairs.append(("failures", "\(failures)")) }
-        let tasks = array("backgroundTasks").map { "\(Self.text($0, "name") ?? "") (\(Self.seconds($0, "seconds")))" }
+        if let save = status["lastSave"] { pairs.append(("last save", Self.saved(save))) }
+        if let time = status["lastCommit"]?["time"]?.text { pairs.append(("last commit", time)) }
+        if let failures = status["failures"]?.number, failures > 0 { pairs.append(("failures", "\(failures)")) }
+        let tasks = array("backgroundTasks").map { "\(Self.text($0, "name")) (\(Self.seconds($0, "seconds")))" }
         if !tasks.isEmpty { pairs.append(("background tasks", tasks.joined(separator: ", "))) }
         var lines = pairs.alignedLines
         for part in [hooks, timers, watches, errors] where !part.isEmpty { lines += [""] + part }
-        for (name, count) in object("leftOut")?.sortedByName ?? [] {
-            if case .integer(let count) = count { lines.append("\(count) more of \(name) are left out") }
+        for (name, count) in status["leftOut"]?.fields?.sortedByName ?? [] {
+            if let count = count.number { lines.append("\(count) more of \(name) are left out") }
         }
         return lines
     }
 
     private var running: String {
-        guard flag("running"), let process = object("process") else {
-            return flag("endedInOrder") || fields["endedInOrder"] == nil
+        guard flag("running"), let process = status["process"] else {
+            return flag("endedInOrder") || status["endedInOrder"] == nil
                 ? "no" : "no; the last process did not end in order"
         }
-        var pid = ""
-        if case .integer(let number)? = process["pid"] { pid = "\(number)" }
         let who =
-            "\(Self.text(process, "name") ?? "cubby"), process \(pid), since \(Self.text(process, "since") ?? "?")"
+            "\(process["name"]?.text ?? "cubby"), process \(Self.count(process, "pid")), since \(process["since"]?.text ?? "?")"
         if flag("suspended") { return "suspended: \(who)" }
         if flag("busy") { return "busy, and does not answer: \(who)" }
-        return "yes: \(who)" + (text("reason").map { "; it does not answer: \($0)" } ?? "")
+        return "yes: \(who)" + (status["reason"]?.text.map { "; it does not answer: \($0)" } ?? "")
     }
 
-    private func saved(_ save: PropertyListFields) -> String {
-        let time = Self.text(save, "time") ?? "?"
-        if save["ok"] == .boolean(false) { return "\(time), failed: \(Self.text(save, "error") ?? "")" }
-        guard case .integer(let items)? = save["items"] else { return time }
-        return "\(time), \(Int(items).counted("item"))"
+    private static func saved(_ save: JSONValue) -> String {
+        let time = save["time"]?.text ?? "?"
+        if save["ok"]?.flag == false { return "\(time), failed: \(text(save, "error"))" }
+        return save["items"]?.number.map { "\(time), \($0.counted("item"))" } ?? time
     }
 
     private var hooks: [String] {
         let hooks = array("hooks")
         guard !hooks.isEmpty else { return [] }
         var table = TextTable(columns: columns)
-        table.add(.init(title: "event", cells: hooks.map { Self.text($0, "event") ?? "" }))
-        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut(Self.text($0, "title") ?? "", to: 40) }))
+        table.add(.init(title: "event", cells: hooks.map { Self.text($0, "event") }))
+        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut(Self.text($0, "title"), to: 40) }))
         table.add(.init(title: "calls", cells: hooks.map { Self.count($0, "calls") }, isNumber: true))
         table.add(.init(title: "errors", cells: hooks.map { Self.count($0, "failures") }, isNumber: true))
         table.add(.init(title: "total", cells: hooks.map { Self.seconds($0, "seconds") }, isNumber: true))
         table.add(.init(title: "longest", cells: hooks.map { Self.seconds($0, "longest") }, isNumber: true))
-        table.add(.init(title: "", cells: hooks.map { $0["paused"] == .boolean(true) ? "paused" : "" }))
+        table.add(.init(title: "", cells: hooks.map { $0["paused"]?.flag == true ? "paused" : "" }))
         return table.lines
     }
 
@@ -232,61 +227,42 @@ struct StatusText {
         let timers = array("timers")
         guard !timers.isEmpty else { return [] }
         var table = TextTable(columns: columns)
-        table.add(.init(title: "timer", cells: timers.map { TextTable.cut(Self.text($0, "title") ?? "", to: 50) }))
-        table.add(.init(title: "next", cells: timers.map { Self.text($0, "next") ?? "" }))
+        table.add(.init(title: "timer", cells: timers.map { TextTable.cut(Self.text($0, "title"), to: 50) }))
+        table.add(.init(title: "next", cells: timers.map { Self.text($0, "next") }))
         table.add(.init(title: "calls", cells: timers.map { Self.count($0, "calls") }, isNumber: true))
         table.add(.init(title: "errors", cells: timers.map { Self.count($0, "failures") }, isNumber: true))
         table.add(
             .init(
                 title: "",
-                cells: timers.map {
-                    $0["paused"] == .boolean(true) ? "paused" : $0["running"] == .boolean(true) ? "running" : ""
-                }))
+                cells: timers.map { timer in ["paused", "running"].first { timer[$0]?.flag == true } ?? "" }))
         return table.lines
     }
 
     private var watches: [String] {
-        array("watches").map { "watch  \(Self.text($0, "title") ?? Self.text($0, "path") ?? "")" }
+        array("watches").map { "watch  \($0["title"]?.text ?? Self.text($0, "path"))" }
     }
 
     private var errors: [String] {
         array("errors").prefix(10).map {
-            "\(Self.text($0, "time") ?? "")  \(Self.text($0, "title") ?? ""): \(Self.text($0, "message") ?? "")"
+            "\(Self.text($0, "time"))  \(Self.text($0, "title")): \(Self.text($0, "message"))"
         }
     }
 
     // MARK: Fields
 
-    private func text(_ name: String) -> String? { Self.text(fields, name) }
+    private func flag(_ name: String) -> Bool { status[name]?.flag == true }
 
-    private static func text(_ fields: PropertyListFields, _ name: String) -> String? {
-        if case .string(let text)? = fields[name] { text } else { nil }
-    }
+    private func array(_ name: String) -> [JSONValue] { status[name]?.elements ?? [] }
 
-    private func number(_ name: String) -> Int? {
-        if case .integer(let number)? = fields[name] { Int(clamping: number) } else { nil }
-    }
+    private static func text(_ value: JSONValue, _ name: String) -> String { value[name]?.text ?? "" }
 
-    private func flag(_ name: String) -> Bool { fields[name] == .boolean(true) }
-
-    private func object(_ name: String) -> PropertyListFields? { fields[name]?.fields }
-
-    private func array(_ name: String) -> [PropertyListFields] {
-        if case .array(let entries)? = fields[name] { entries.compactMap(\.fields) } else { [] }
-    }
-
-    private static func count(_ fields: PropertyListFields, _ name: String) -> String {
-        if case .integer(let number)? = fields[name] { "\(number)" } else { "" }
+    private static func count(_ value: JSONValue, _ name: String) -> String {
+        value[name]?.number.map(String.init) ?? ""
     }
 
     /// A duration as `12 ms` or `3.1 s`.
-    private static func seconds(_ fields: PropertyListFields, _ name: String) -> String {
-        let seconds: Double =
-            switch fields[name] {
-            case .real(let number)?: number
-            case .integer(let number)?: Double(number)
-            default: 0
-            }
+    private static func seconds(_ value: JSONValue, _ name: String) -> String {
+        let seconds = value[name]?.double ?? 0
         if seconds < 1 { return "\(Int((seconds * 1000).rounded())) ms" }
         return "\((seconds * 10).rounded() / 10) s"
     }

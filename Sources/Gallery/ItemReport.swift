@@ -100,15 +100,7 @@ package struct ItemReport {
 
     /// A picture for paper, as a JPEG file.
     private static func picture(_ file: PictureFile) -> Result<[UInt8], ImageError> {
-        do throws(ImageError) {
-            let image = try file.open()
-            let isLarge = image.width > side || image.height > side
-            if !isLarge, let bare = image.bareJPEG { return .success(bare) }
-            return .success(
-                try image.jpegData(quality: quality, sizing: isLarge ? ImageSizing(width: side, height: side) : nil))
-        } catch {
-            return .failure(error)
-        }
+        Result { () throws(ImageError) in try file.open().jpeg(within: side, quality: quality) }
     }
 }
 

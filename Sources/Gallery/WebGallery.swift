@@ -38,11 +38,9 @@ public struct WebGallery {
 
         /// As an object of JSON, which has the pictures only if there are any.
         var value: PropertyListValue {
-            var entry: PropertyListFields = ["values": .fields(values)]
-            entry["thumbnail"] = thumbnail.map { .string($0) }
-            entry["picture"] = picture.map { .string($0) }
-            entry["others"] = others.map { .array($0.map { .string($0) }) }
-            return .fields(entry)
+            .of([
+                "values": JSONValue.fields(values), "thumbnail": thumbnail, "picture": picture, "others": others,
+            ])
         }
     }
 
@@ -161,29 +159,17 @@ public struct WebGallery {
     private func javaScript(
         _ fields: [String], _ amounts: [String], _ entries: [Entry], titleField: String
     ) throws(JSONError) -> [UInt8] {
-        var json = JSONText(.compact)
-        json.append("{\"fields\":")
-        json.append(json: try PropertyListValue.array(fields.map { .string($0) }).json())
-        if titleField != "name" {
-            json.append(",\"title\":")
-            json.append(json: try PropertyListValue.string(titleField).json())
+        func json(_ value: PropertyListValue) throws(JSONError) -> String {
+            String(decoding: try value.json(), as: UTF8.self)
         }
-        if !amounts.isEmpty {
-            json.append(",\"money\":")
-            json.append(json: try PropertyListValue.array(amounts.map { .string($0) }).json())
-        }
-        json.append(",\"items\":[")
-        for (place, entry) in entries.enumerated() {
-            json.next(1, isFirst: place == 0)
-            json.append(json: try entry.value.json())
-        }
-        json.append("]}")
+        var text = "{\"fields\":\(try json(fields.jsonValue))"
+        if titleField != "name" { text += ",\"title\":\(try json(titleField.jsonValue))" }
+        if !amounts.isEmpty { text += ",\"money\":\(try json(amounts.jsonValue))" }
+        var items: [String] = []
+        for entry in entries { items.append(try json(entry.value)) }
+        text += ",\"items\":[\(items.joined(separator: ","))]}"
         // As text, because a field __proto__ of an object literal would be lost.
-        var script = JSONText(.compact)
-        script.append("window.gallery = JSON.parse(")
-        script.string(String(decoding: json.bytes, as: UTF8.self))
-        script.append(");\n")
-        return script.bytes
+        return Array("window.gallery = JSON.parse(\(JSONText.quoted(text)));\n".utf8)
     }
 
     private func write(_ bytes: [UInt8], _ name: String, in folder: String) throws(FileError) {
@@ -225,27 +211,12 @@ struct GalleryPicture: Sendable {
 
     /// Makes both files.
     func write() -> Result<Void, ImageError> {
-        do throws(ImageError) {
+        Result { () throws(ImageError) in
             let image = try file.open()
-            let side = Self.pictureSize
-            let isLarge = image.width > side || image.height > side
-            // Files of the store usually have no metadata, and another encoding would only lose quality.
-            let bare = isLarge ? nil : image.bareJPEG
-            let picture: [UInt8]
-            if let bare {
-                picture = bare
-            } else {
-                picture = try image.jpegData(
-                    quality: 0.8, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
-            }
-            try write(picture, Self.pictures)
-            guard isFirst else { return .success(()) }
+            try write(try image.jpeg(within: Self.pictureSize, quality: 0.8), Self.pictures)
+            guard isFirst else { return }
             let small = ImageSizing(width: Self.thumbnailSize, height: Self.thumbnailSize, mode: .fill)
-            let thumbnail = try image.jpegData(quality: 0.7, sizing: small)
-            try write(thumbnail, Self.thumbnails)
-            return .success(())
-        } catch {
-            return .failure(error)
+            try write(try image.jpegData(quality: 0.7, sizing: small), Self.thumbnails)
         }
     }
 
@@ -267,6 +238,16 @@ struct GalleryPicture: Sendable {
             }
         }
         return (isPlain ? key : "picture-\(number)") + (place == 0 ? "" : ".\(place + 1)") + ".jpg"
+    }
+}
+
+extension BitmapImage {
+    /// The image as JPEG, no wider and no higher than a square: one that is JPEG and fits is not compressed again.
+    func jpeg(within side: Int, quality: Double) throws(ImageError) -> [UInt8] {
+        let isLarge = width > side || height > side
+        // Files of the store usually have no metadata, and another encoding would only lose quality.
+        if !isLarge, let bare = bareJPEG { return bare }
+        return try jpegData(quality: quality, sizing: isLarge ? ImageSizing(width: side, height: side) : nil)
     }
 }
 

@@ -30,7 +30,9 @@ package final class JupyterQueue: Sendable {
         var onArrival: (@Sendable (JupyterMessage) -> Void)?
 
         mutating func add(_ bytes: [UInt8], isError: Bool, parent: [UInt8]?) {
-            if case .text(var last, isError, parent)? = departures.last, last.count < JupyterQueue.textLimit {
+            if case .text(var last, isError, parent)? = departures.last,
+                last.count < JupyterQueue.textLimit || last.openEnd > 0
+            {
                 // Removed, so that the unshared text grows in place.
                 departures.removeLast()
                 last += bytes

@@ -125,15 +125,11 @@ package final class JupyterSockets: @unchecked Sendable {
         while true {
             wait()
             queue.acknowledge()
-            for _ in 0..<Self.greed {
-                guard let beat = receive(from: .heartbeat) else { break }
-                send(beat, through: .heartbeat)
+            forEachMessage(.heartbeat) { send($0, through: .heartbeat) }
+            for channel in [JupyterConnection.Channel.control, .stdin, .shell] {
+                forEachMessage(channel) { take($0, from: channel) }
             }
-            for channel in [JupyterConnection.Channel.control, .stdin, .shell] { take(channel) }
-            for _ in 0..<Self.greed {
-                guard let subscription = receive(from: .iopub) else { break }
-                welcome(subscription, &frames)
-            }
+            forEachMessage(.iopub) { welcome($0, &frames) }
             // Read before the queue is: what was sent before the end is sent still.
             let isLast = queue.isEnding
             for departure in queue.takeDue(.now()) { send(departure, &frames) }
@@ -154,12 +150,17 @@ package final class JupyterSockets: @unchecked Sendable {
         _ = table.zmq_poll(&items, Int32(items.count), Int((min(max(seconds, 0), limit) * 1000).rounded(.up)))
     }
 
-    private func take(_ channel: JupyterConnection.Channel) {
+    private func take(_ frames: [[UInt8]], from channel: JupyterConnection.Channel) {
+        do throws(JupyterError) {
+            queue.deliver(try JupyterMessage(channel, frames, key: connection.key))
+        } catch { queue.reject() }
+    }
+
+    /// Receives the messages that wait on a channel, but not so many that other channels starve.
+    private func forEachMessage(_ channel: JupyterConnection.Channel, _ body: ([[UInt8]]) -> Void) {
         for _ in 0..<Self.greed {
             guard let frames = receive(from: channel) else { return }
-            do throws(JupyterError) {
-                queue.deliver(try JupyterMessage(channel, frames, key: connection.key))
-            } catch { queue.reject() }
+            body(frames)
         }
     }
 
@@ -192,9 +193,9 @@ package final class JupyterSockets: @unchecked Sendable {
         switch departure {
         case .answer(let whole): answer = whole
         case .text(let bytes, let isError, let parent):
-            let text = String(decoding: bytes, as: UTF8.self)
             answer = JupyterAnswer(
-                "stream", ["name": .string(isError ? "stderr" : "stdout"), "text": .string(text)], parent: parent)
+                "stream", ["name": .string(isError ? "stderr" : "stdout"), "text": .string(String(escaping: bytes))],
+                parent: parent)
         }
         let message = frames.frames(of: answer)
         let isSent = send(message, through: answer.channel)

@@ -34,6 +34,9 @@ struct ArchiveCommandTests {
         return path
     }
 
+    /// The same without the character that XML does not have.
+    private func plainArchive() throws -> String { try archive("plain.archive", replacing: "\\x1b[31m", with: "") }
+
     // MARK: - inspect
 
     @Test("inspect draws the tree: classes, shared references, cycles, dates, data")
@@ -132,9 +135,10 @@ struct ArchiveCommandTests {
 
     @Test("--xml is the property list as it is")
     func xml() throws {
-        let output = try program("inspect", "--xml", try archive())
+        let output = try program("inspect", "--xml", try plainArchive())
         #expect(output.stdout.hasPrefix("<?xml"))
         #expect(output.stdout.contains("<key>CF$UID</key>"))
+        #expect(try program("inspect", "--xml", try archive()).stderr.contains("cannot hold the character U+001B"))
         #expect(try program("inspect", "--xml", "--json", try archive()).status == .exited(64))
     }
 
@@ -176,9 +180,9 @@ struct ArchiveCommandTests {
         #expect(
             try program("inspect", fewer, old).stdout
                 == "+ root[0]: Homepwner.Item …\n- $objects[2]: Homepwner.Item …\n")
-        let xml = program.scratch.file("same.xml")
-        #expect(try program("convert", old, xml).status == .exited(0))
-        let same = try program("inspect", old, xml)
+        let (plain, xml) = (try plainArchive(), program.scratch.file("same.xml"))
+        #expect(try program("convert", plain, xml).status == .exited(0))
+        let same = try program("inspect", plain, xml)
         #expect(same.status == .exited(0))
         #expect(same.stdout == "")
         #expect(try program("inspect", "--path", "root[2]", old, new).status == .exited(0))
@@ -247,6 +251,26 @@ struct ArchiveCommandTests {
             broken.stderr == "cubby: standard input: after a comma another value is expected, not the end (line 2)\n")
     }
 
+    @Test("convert and timeline say what check warns of: equal keys, dates that no calendar has, odd Base64")
+    func damagedText() throws {
+        let path = try program.scratch.write(
+            "<plist><dict>\n<key>a</key><date>2024-13-01T00:00:00Z</date>\n<key>b</key><data>AB==</data>\n<key>b</key><data>AA==</data></dict></plist>",
+            to: "damaged.plist")
+        let warnings = [
+            "warning on line 2: no calendar has the date “2024-13-01T00:00:00Z”; it reads as 2025-01-01T00:00:00Z",
+            "warning on line 3: the data is not Base64 throughout; it reads as 1 byte",
+            "warning on line 1: the key “b” stands twice in a dictionary; the last counts",
+        ]
+        let check = try program("check", path).stdout
+        let convert = try program("convert", path, program.scratch.file("out.json"))
+        let timeline = try program("timeline", "--report", path)
+        #expect(convert.status == .exited(0) && timeline.status == .exited(0))
+        for warning in warnings {
+            #expect(check.contains(warning) && convert.stderr.contains(warning), "\(check)\(convert.stderr)")
+            #expect(timeline.stderr.contains(warning) && timeline.stdout.contains(warning), "\(timeline.stderr)")
+        }
+    }
+
     @Test("files that are not there, and files that cannot be written, are input and output")
     func inputOutput() throws {
         for arguments in [["inspect", "absent"], ["check", "absent"], ["convert", "absent", "out.xml"]] {
@@ -254,7 +278,7 @@ struct ArchiveCommandTests {
             #expect(output.status == .exited(74))
             #expect(output.stderr.hasPrefix("cubby: "))
         }
-        #expect(try program("convert", try archive(), program.scratch.file("no/folder.xml")).status == .exited(74))
+        #expect(try program("convert", try plainArchive(), program.scratch.file("no/folder.xml")).status == .exited(74))
         #expect(try program("inspect", try program.scratch.write("junk", to: "junk")).status == .exited(65))
     }
 

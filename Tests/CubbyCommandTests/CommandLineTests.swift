@@ -75,6 +75,17 @@ struct CommandLineTests {
         #expect(output.status == .exited(1))
     }
 
+    @Test("standard input has names, too", arguments: ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+    func namedInput(name: String) throws {
+        let output = try program("run", name, "argument", input: "print(8, arg[1])")
+        #expect(output.stdout == "8\targument\n", "\(output.stderr)")
+        #expect(try program(name, input: "error('no')").stderr.contains("\(name):1: no"))
+        let script = try program.scratch.write("print(...)", to: "words.lua")
+        #expect(try program("run", script, name, input: "").stdout == "\(name)\n")
+        let tests = try program("test", name, input: "test('one', function() expect(1):equals(1) end)")
+        #expect(tests.status == .exited(0), "\(tests.stdout)\(tests.stderr)")
+    }
+
     @Test("standard input is a script when it is not a terminal")
     func standardInput() throws {
         #expect(try program(input: "print('from a pipe', ...)").stdout == "from a pipe\n")
@@ -258,6 +269,11 @@ struct CommandLineTests {
             Ending(["-e", "return ('x'):rep(-1)"], 0, ""),
             Ending(["-e", "local function f() return f() + 1 end f()"], 1, "stack overflow"),
             Ending(["run", "-"], input: "os.exit(9)", 9, ""),
+            Ending(["-i"], input: "error('no')", 1, "no"),
+            Ending(["-i", "-e", ""], input: "error('no')\nprint(1)\n", 1, "no"),
+            Ending(["-i", "-e", "error('no')"], input: "print(1)\n", 1, "no"),
+            Ending(["-i", "-e", ""], input: "print(1)\n", 0, ""),
+            Ending(["-i", "-e", ""], input: "error('no')\nos.exit(4)\n", 4, "no"),
         ])
     func status(ending: Ending) throws {
         let output = try program(ending.arguments, input: ending.input, environment: [:], directory: nil)

@@ -102,6 +102,8 @@ struct ItemFileCommandTests {
     func standardInput() throws {
         let output = try program("import", "-", "--format", "csv", input: "name,n\nA,1\n")
         #expect(output.stdout == "1 created, 0 updated, 0 unchanged, 0 rejected\n", "\(output.stderr)")
+        let named = try program("import", "/dev/stdin", "--format", "csv", input: "name,n\nB,1\n")
+        #expect(named.stdout == output.stdout, "\(named.stderr)")
     }
 
     @Test("a statement without an end ends with the script's time")

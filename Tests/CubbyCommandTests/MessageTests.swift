@@ -85,6 +85,20 @@ struct MessageTests {
             Mistake(["--containr=x"], 64, "did you mean '--container'?"),
             Mistake(["--read-onyl"], 64, "did you mean '--read-only'?"),
             Mistake(["run", "--containr", "x", "y"], 64, "--container'?"),
+            Mistake(["--container", "", "-e", "x=1"], 64, "--container has an empty value"),
+            Mistake(["--container=", "doctor"], 64, "--container has an empty value"),
+            Mistake(["run", "--allow-read=", "--no-init", "x.lua"], 64, "--allow-read"),
+            Mistake(["sql", "--shared=", "x", "select 1"], 64, "--shared has an empty value"),
+            Mistake(["config", "--container", ""], 64, "--container has an empty value"),
+            Mistake(["doctor", "--container", ""], 64, "--container has an empty value"),
+            Mistake(["--shared", "", "-e", "x=1"], 64, "--shared has an empty value"),
+            Mistake(["--bundle", "", "-e", "x=1"], 64, "--bundle has an empty value"),
+            Mistake(["--allow-read", "x", "--allow-read", "", "-e", "x=1"], 64, "--allow-read has an empty value"),
+            Mistake(["--allow-write", "", "-e", "x=1"], 64, "--allow-write has an empty value"),
+            Mistake(["--allow-net", "", "-e", "x=1"], 64, "--allow-net"),
+            Mistake(["--module-path", "", "-e", "x=1"], 64, "--module-path has an empty value"),
+            Mistake(["--offline", "queue", "-e", "x=1"], 64, "--offline queue is for a shared collection"),
+            Mistake(["--host-name", "desk", "-e", "x=1"], 64, "--host-name is for a shared collection"),
             Mistake(["backup", "x.zip"], 64, "no .zip", ".tar.gz"), Mistake(["backup", "x.gz"], 64, "no .gz"),
             Mistake(["backup", "X.7Z"], 64, ".tar.zst"),
         ])
@@ -94,6 +108,19 @@ struct MessageTests {
         for text in mistake.says { #expect(output.stderr.contains(text), "\(output.stderr)") }
         for text in mistake.hidesNot { #expect(!output.stderr.contains(text), "\(output.stderr)") }
         #expect(!FileManager.default.fileExists(atPath: program.scratch.file("x.zip")))
+    }
+
+    @Test(
+        "what only looks at a container makes none where there is none",
+        arguments: [
+            ["--read-only", "-e", "#items"], ["export", "--read-only", "--format", "csv"],
+            ["shared", "conflicts", "postgres://h/d?collection=c"], ["shared", "push", "postgres://h/d?collection=c"],
+        ])
+    func noContainer(arguments: [String]) throws {
+        let path = program.scratch.file("typo")
+        let output = try program(arguments, environment: ["CUBBY_CONTAINER": path])
+        #expect(output.status == .exited(74) && output.stderr.contains("there is no container"), "\(output.stderr)")
+        #expect(output.stdout == "" && !FileManager.default.fileExists(atPath: path))
     }
 
     @Test(

@@ -66,7 +66,9 @@ struct SQLCommandTests {
         #expect(written.stderr.contains("1 number infinite: written as null"), "\(written.stderr)")
         #expect(try program("sql", statement, "--format", "csv", "--nan", "null").stdout == "a,b\r\n,1\r\n")
         #expect(try program("sql", statement).stdout.contains("inf"))
-        for wrong in [["--nan", "null"], ["--nan", "0", "--format", "json"]] {
+        for wrong in [
+            ["--nan", "null"], ["--nan", "0", "--format", "json"], ["--param", "a=1", "--param", "$a=2"],
+        ] {
             #expect(try program(["sql", statement] + wrong).status == .exited(64))
         }
     }

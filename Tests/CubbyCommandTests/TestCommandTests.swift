@@ -144,11 +144,10 @@ struct TestCommandTests {
               expect("a").isNot:matches("b")
               expect(function() error("no room") end):raises("no room")
               expect(function() items:createItem{ [1] = 2 } end):raises("a field's name is text")
-              expect(function() end).isNot:raises()
+              expect(function() end).isNot:raises() expect(nil):equals(nil)
               expect(function() expect(1):equals(2) end):raises("expected 2, got 1")
-              expect(true):isTrue() expect(false):isFalse() expect(nil):isNil() expect(1).isNot:isNil()
-              expect(1).isNot:isTrue()
-              expect(0.1 + 0.2):isNear(0.3)
+              expect(true):isTrue() expect(false):isFalse() expect(nil):isNil() expect(1).isNot:isTrue()
+              expect(0.1 + 0.2):isNear(0.3) expect(math.huge):isNear(math.huge) expect("a[b"):matches("[")
             end)
             """)
     }
@@ -163,6 +162,8 @@ struct TestCommandTests {
             ("expect({ a = 1 }):equals{ a = 1, b = 2 }", ".b: expected 2, got nothing"),
             ("expect({ a = 1, c = 3 }):equals{ a = 1 }", ".c: expected nothing, got 3"),
             ("expect('Lamp'):matches('^Lump')", "no match in \"Lamp\", for the pattern \"^Lump\""),
+            ("expect('x').isNot:matches('[')", "malformed pattern (missing ']'): \"[\", which does not occur in \"x\""),
+            ("expect(nil):equals()", "value expected, got none"),
             ("expect(function() end):raises('room')", "an error was expected, and there was none"),
             ("expect(function() error('a', 0) end):raises('b')", "the error \"a\" has no match for \"b\""),
             ("expect(1).isNot:equals(1)", "expected another value than 1"),

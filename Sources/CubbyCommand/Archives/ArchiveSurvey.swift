@@ -3,6 +3,7 @@ import Files
 import Glibc
 import KeyedArchive
 import PropertyList
+import REPL
 import SQLite
 import Scripting
 
@@ -13,15 +14,8 @@ struct ArchiveSurvey {
     private let writesJSON: Bool
     private let leafText: LeafText
     private let provenance: Provenance?
-    private var progress: CommandProgress?
-
-    private var fileCount = 0
-    private var failureCount = 0
-    private var passedOverCount = 0
-    /// How many files that are passed over are named on standard error.
-    private static let namedCount = 10
+    private var tally = EvidenceTally()
     private var hitCount = 0
-    private var status = ExitStatus.done
 
     /// - Parameters:
     ///   - output: receives the lines.
@@ -38,46 +32,28 @@ struct ArchiveSurvey {
 
     mutating func run(_ paths: [String]) throws {
         if StandardStream.error.isTerminal, output.columns == nil {
-            progress = CommandProgress("Inspecting", total: FileTree(paths).reduce(0) { count, _ in count + 1 })
+            tally.begin("Inspecting", paths)
         }
-        if let provenance {
-            if writesJSON {
-                output.append(json: provenance.headLine)
-            } else {
-                Provenance.write(provenance.head, toError: false)
-            }
-        }
+        if let provenance { write(provenance.headLine, provenance.head) }
         for (index, entry) in FileTree(paths).enumerated() {
-            progress?.show(index)
+            tally.show(index)
             survey(entry)
             output.flush()
             if output.isClosed { break }
         }
-        progress?.finish()
-        if let provenance {
-            if writesJSON {
-                output.append(json: provenance.footLine)
-                output.flush()
-            } else {
-                Provenance.write(provenance.foot, toError: false)
-            }
-        }
+        tally.finish()
+        if let provenance { write(provenance.footLine, provenance.foot) }
         guard !output.isClosed else { throw ExitCode.success }
-        reportCounts()
-        if status == .done, search != nil, hitCount == 0 { throw ExitCode(ArchiveFiles.different) }
-        if status != .done { throw ExitCode(status.rawValue) }
+        tally.report(naming: writesJSON ? nil : "--json-lines")
+        if tally.status == .done, search != nil, hitCount == 0 { throw ExitCode(ArchiveFiles.different) }
+        if tally.status != .done { throw ExitCode(tally.status.rawValue) }
     }
 
-    private func reportCounts() {
-        var parts: [String] = []
-        if failureCount > 0 { parts.append("\(failureCount) of \(fileCount.counted("file")) cannot be read whole") }
-        if passedOverCount > 0 {
-            let unnamed = passedOverCount - Self.namedCount
-            parts.append(
-                "\(passedOverCount.counted("file")) \(passedOverCount == 1 ? "was" : "were") passed over"
-                    + (unnamed > 0 && !writesJSON ? ", \(unnamed) of them not named here: --json-lines names all" : ""))
-        }
-        if !parts.isEmpty { CommandFailure.say(parts.joined(separator: "; ")) }
+    /// Writes a part of the report, as JSON or as lines.
+    private func write(_ json: [UInt8], _ lines: [String]) {
+        guard writesJSON else { return Provenance.write(lines, toError: false) }
+        output.append(json: json)
+        output.flush()
     }
 
     // MARK: - One file
@@ -90,13 +66,13 @@ struct ArchiveSurvey {
             case .propertyList(let bytes): survey(entry.path, bytes)
             }
         } catch {
-            fileCount += 1
+            tally.files += 1
             report(ArchiveReport(file: entry.path, error: error.brief(for: entry.path)), as: .inputOutput)
         }
     }
 
     private mutating func survey(_ path: String, _ bytes: [UInt8]) {
-        fileCount += 1
+        tally.files += 1
         var report = ArchiveReport(file: path, digest: SHA256.digest(bytes).hexadecimal)
         var kind = "not readable"
         do {
@@ -113,14 +89,12 @@ struct ArchiveSurvey {
         } catch {
             report.problems.add("", "\(error)")
         }
-        provenance?.record(
-            Provenance.Source(
-                file: ArchiveFiles.name(path), size: bytes.count, digest: report.digest ?? "", kind: kind))
+        provenance?.recordRead(path, bytes, digest: report.digest, kind: kind)
         self.report(report, as: .badData)
     }
 
     private mutating func surveyDatabase(_ path: String) {
-        fileCount += 1
+        tally.files += 1
         do {
             let database = try EvidenceDatabase(path)
             provenance?.record(database.parts)
@@ -141,16 +115,12 @@ struct ArchiveSurvey {
 
     /// Names a file that is passed over: each in a line of JSON, or the first ones on standard error.
     private mutating func passOver(_ entry: FileTree.Entry, _ reason: String) {
-        passedOverCount += 1
+        tally.passOver(entry.path, reason, isNamed: !writesJSON)
         provenance?.recordPassedOver(entry.path, reason)
-        if writesJSON {
-            var report = ArchiveReport(file: entry.path)
-            report.omission = reason
-            return output.append(json: report.line())
-        }
-        guard passedOverCount <= Self.namedCount else { return }
-        progress?.finish()
-        CommandFailure.say(VisibleText.line("passed over \(entry.path): \(reason)"))
+        guard writesJSON else { return }
+        var report = ArchiveReport(file: entry.path)
+        report.omission = reason
+        output.append(json: report.line())
     }
 
     private mutating func find(_ search: TreeSearch, in tree: ArchiveTree, _ report: inout ArchiveReport) throws {
@@ -163,11 +133,9 @@ struct ArchiveSurvey {
         // The text may be in what cannot be read, too.
         try search.run(in: tree, damage: { report.problems.add($0.description, $1.description) }) { hit in
             if writesJSON {
-                try found.add(hit)
+                try found.add(hit.path, hit)
             } else if !output.isClosed {
-                output.line(
-                    [(.label, file), (.guide, ": "), (.reference, hit.path.description), (.guide, ": ")]
-                        + InspectCommand.line(hit.tree, hit.node, leafText))
+                show(file, hit.path, InspectCommand.line(hit.tree, hit.node, leafText))
             }
             count += 1
         }
@@ -192,9 +160,7 @@ struct ArchiveSurvey {
                     func add(_ value: PropertyListValue) throws {
                         count += 1
                         if writesJSON { return try found.add(path, value) }
-                        output.line(
-                            [(.label, file), (.guide, ": "), (.reference, path.description), (.guide, ": ")]
-                                + [(.string, leafText.text(value))])
+                        show(file, path, [(.string, leafText.text(value))])
                     }
                     switch cell(index) {
                     case .integer(let number):
@@ -213,9 +179,7 @@ struct ArchiveSurvey {
                                 count += 1
                                 let inner = CellPath(table.name, column.name, row, hit.path)
                                 if writesJSON { return try found.add(inner, hit) }
-                                output.line(
-                                    [(.label, file), (.guide, ": "), (.reference, inner.description), (.guide, ": ")]
-                                        + InspectCommand.line(hit.tree, hit.node, leafText))
+                                show(file, inner, InspectCommand.line(hit.tree, hit.node, leafText))
                             }
                         case .failure(let error)?: report.problems.add(path.description, error.description)
                         case nil:
@@ -231,19 +195,15 @@ struct ArchiveSurvey {
         }
     }
 
+    /// Writes the place of a text, and what is there.
+    private func show(_ file: String, _ path: some CustomStringConvertible, _ found: TreeDrawing.Line) {
+        output.line([(.label, file), (.guide, ": "), (.reference, path.description), (.guide, ": ")] + found)
+    }
+
     private mutating func report(_ report: ArchiveReport, as failure: ExitStatus) {
-        if report.error != nil {
-            for problem in report.problems.list {
-                provenance?.recordUnread(report.file, problem.path, reason: problem.reason)
-            }
-            failureCount += 1
-            if status != .inputOutput { status = failure }
-        }
+        tally.record(report.problems, of: report.file, as: failure, provenance)
         if writesJSON, search == nil || report.found != nil { return output.append(json: report.line()) }
-        for problem in report.problems.texts.prefix(Self.namedCount) {
-            progress?.finish()
-            CommandFailure.say(VisibleText.line("\(ArchiveFiles.name(report.file)): \(problem)"))
-        }
+        tally.say(report.problems, of: report.file)
     }
 }
 
@@ -258,12 +218,8 @@ struct ArchiveReport {
 
         init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-        mutating func add(_ hit: TreeSearch.Hit) throws {
-            try add(hit.path.description) { try $0.append(json: TreeJSON.brief(hit.node, of: hit.tree)) }
-        }
-
         /// A place in an archive of a cell.
-        mutating func add(_ path: CellPath, _ hit: TreeSearch.Hit) throws {
+        mutating func add(_ path: some CustomStringConvertible, _ hit: TreeSearch.Hit) throws {
             try add(path.description) { try $0.append(json: TreeJSON.brief(hit.node, of: hit.tree)) }
         }
 
@@ -317,9 +273,7 @@ struct ArchiveReport {
     mutating func describe(_ database: EvidenceDatabase) throws {
         let contents = DatabaseContents(database, listing: 1000)
         classes = contents.classes
-        var text = JSONText(.compact)
-        contents.append(to: &text)
-        top = text.take()
+        top = PlainValueJSON.bytes(contents.json, .compact)
         // A search has met the same.
         if problems.list.isEmpty { problems = contents.problems }
     }
@@ -342,40 +296,21 @@ struct ArchiveReport {
         text.append("{")
         text.key("file")
         text.string(file)
-        func next(_ key: String) {
+        func add(_ key: String, _ json: [UInt8]) {
             text.next(1, isFirst: false)
             text.key(key)
+            text.append(json: json)
         }
-        if let digest {
-            next("sha256")
-            text.string(digest)
-        }
+        func add(_ key: String, _ value: String) { add(key, Array(JSONText.quoted(value).utf8)) }
+        if let digest { add("sha256", digest) }
         if let top {
-            next("classes")
-            text.append("{")
-            for (index, name) in classes.keys.sorted().enumerated() {
-                text.next(2, isFirst: index == 0)
-                text.key(name)
-                text.append("\(classes[name, default: 0])")
-            }
-            text.append("}")
-            next("top")
-            text.append(json: top)
+            let counts = classes.keys.sorted().map { ($0, PlainValue.integer(Int128(classes[$0, default: 0]))) }
+            add("classes", PlainValueJSON.bytes(.object(counts), .compact))
+            add("top", top)
         }
-        if let found {
-            next("found")
-            text.append("[")
-            text.append(json: found.json)
-            text.append("]")
-        }
-        if let error {
-            next("error")
-            text.string(error)
-        }
-        if let omission {
-            next("passedOver")
-            text.string(omission)
-        }
+        if let found { add("found", Array("[".utf8) + found.json + Array("]".utf8)) }
+        if let error { add("error", error) }
+        if let omission { add("passedOver", omission) }
         text.append("}\n")
         return text.take()
     }

@@ -72,11 +72,8 @@ struct BytesView {
                 ])
                 return
             }
-            var hex = ""
-            for (index, byte) in bytes[place..<next].enumerated() {
-                if index > 0, index % 4 == 0 { hex += " " }
-                hex += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
+            let hex = stride(from: place, to: next, by: 4).map { Array(bytes[$0..<min($0 + 4, next)]).hexadecimal }
+                .joined(separator: " ")
             let offset = String(place, radix: 16)
             let column = String(repeating: "0", count: max(0, digits - offset.count)) + offset
             var pieces: TreeDrawing.Line = [

@@ -36,16 +36,14 @@ struct CheckCommand: ParsableCommand {
 
     /// `--repair CONTAINER` means `CONTAINER --repair`.
     mutating func validate() throws {
-        if path == nil, let repair, isFolder(repair) { (path, self.repair) = (repair, "") }
+        if path == nil, let repair, ContainerInspection.isFolder(repair) { (path, self.repair) = (repair, "") }
         guard let path else {
             guard repair == nil || repair == "" else { throw ValidationError("Say which file to check.") }
             return
         }
-        if repair == "", !isFolder(path) { throw ValidationError("--repair takes the path of a file to write.") }
-    }
-
-    private func isFolder(_ path: String) -> Bool {
-        !path.isEmpty && path != "-" && PosixFileLayer().exists(PathText.join(path, "."))
+        if repair == "", !ContainerInspection.isFolder(path) {
+            throw ValidationError("--repair takes the path of a file to write.")
+        }
     }
 
     func run() throws {
@@ -54,14 +52,14 @@ struct CheckCommand: ParsableCommand {
         let provenance = Provenance(isWanted: report)
         if report { Provenance.write(provenance.head, toError: false) }
         defer { if report { Provenance.write(provenance.foot, toError: false) } }
-        if isFolder(path) { return try ContainerCheck(path, repair: repair, provenance).run() }
+        if ContainerInspection.isFolder(path) { return try ContainerCheck(path, repair: repair, provenance).run() }
         if EvidenceDatabase.isDatabase(path) {
             guard repair == nil else {
                 throw ValidationError("A database is not repaired: the program sqlite3 has .recover for that.")
             }
             return try DatabaseInspection.check(path, provenance)
         }
-        try FileCheck(path, repair: repair, provenance).run()
+        try FileCheck(path: path, repair: repair, provenance: provenance).run()
     }
 
     /// The path of the container that is checked without a path.
@@ -78,15 +76,9 @@ struct CheckCommand: ParsableCommand {
 
 /// Checks one file and reports the findings.
 struct FileCheck {
-    private let path: String
-    private let repair: String?
-    private let provenance: Provenance
-
-    init(_ path: String, repair: String?, _ provenance: Provenance) {
-        self.path = path
-        self.repair = repair
-        self.provenance = provenance
-    }
+    let path: String
+    let repair: String?
+    let provenance: Provenance
 
     func run() throws {
         let bytes = try ArchiveFiles.bytes(of: path, provenance)
@@ -151,7 +143,7 @@ struct FileCheck {
         if !isWell { throw ExitCode(ExitStatus.badData.rawValue) }
     }
 
-    private static func text(_ finding: PropertyListFinding) -> String {
+    static func text(_ finding: PropertyListFinding) -> String {
         let severity = finding.severity.rawValue
         if let line = finding.line { return "\(severity) on line \(line): \(finding.message)" }
         if let offset = finding.byteOffset { return "\(severity) at byte \(offset): \(finding.message)" }

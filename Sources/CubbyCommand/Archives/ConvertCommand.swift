@@ -17,8 +17,9 @@ struct ConvertCommand: ParsableCommand {
         discussion: """
             The format of OUT follows from --format, or from its extension: .json; .xml; binary for .plist, .bplist, \
             .archive, .bin and a name without an extension.
-            The conversion is lossless, except for the width of reals in XML. Values that the format cannot hold are \
-            refused.
+            The conversion is lossless, except for the width of reals in XML, and for what is said on standard error: \
+            fractions of seconds that XML does not have, equal keys, and damage in a text. Values that the format cannot \
+            hold are refused.
             """)
 
     @Option(help: "The format of OUT: binary, xml or json.")
@@ -44,7 +45,7 @@ struct ConvertCommand: ParsableCommand {
 
     func run() throws {
         SignalMask.restore()
-        let reader = try ArchiveFiles.propertyList(input, acceptingJSON: true).reader
+        let reader = try ArchiveFiles.propertyList(input, try ArchiveFiles.bytes(of: input), acceptingJSON: true).reader
         let bytes: [UInt8]
         let notation: VisibleText.Notation?
         do throws(PropertyListError) {
@@ -54,7 +55,10 @@ struct ConvertCommand: ParsableCommand {
                 let (xml, loss) = try reader.xmlSayingLoss()
                 (bytes, notation) = (xml, .xml)
                 if let loss { CommandFailure.say(loss) }
-            case .json: (bytes, notation) = (try reader.json(), .json)
+            case .json:
+                let (json, loss) = try reader.jsonSayingLoss()
+                (bytes, notation) = (json, .json)
+                if let loss { CommandFailure.say(loss) }
             }
         } catch {
             throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(input)): \(error)")
@@ -158,36 +162,40 @@ enum ArchiveFiles {
         }
     }
 
-    /// Opens a property list or an archive, or JSON where allowed.
-    static func propertyList(
-        _ path: String, acceptingJSON: Bool = false
-    ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
-        try propertyList(path, try bytes(of: path), acceptingJSON: acceptingJSON)
-    }
-
-    /// Opens the bytes of a file.
+    /// Opens the bytes of a file. What its text form has and the property list does not show is said on standard error.
     static func propertyList(
         _ path: String, _ bytes: [UInt8], acceptingJSON: Bool = false
     ) throws -> (reader: BinaryPropertyListReader, format: PropertyListFormat?) {
         let storage = PropertyListStorage(bytes)
         do throws(PropertyListError) {
             let format = PropertyListFormat(detecting: storage.bytes)
-            if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) { return (try json(storage), nil) }
-            return (try BinaryPropertyListReader(detecting: storage), format)
+            if format == nil, acceptingJSON, looksLikeJSON(storage.bytes) { return (try json(storage, path), nil) }
+            return (try list(storage, path), format)
         } catch {
             throw CommandFailure.exit(.badData, "\(name(path)): \(error)")
         }
     }
 
     /// Opens JSON, or a text property list, which begins like it. The error is of the form that was read further.
-    private static func json(_ storage: PropertyListStorage) throws(PropertyListError) -> BinaryPropertyListReader {
+    private static func json(
+        _ storage: PropertyListStorage, _ path: String
+    ) throws(PropertyListError) -> BinaryPropertyListReader {
         do throws(PropertyListError) { return try BinaryPropertyListReader(json: storage.bytes) } catch {
             guard PropertyListFormat.isTextBeginning(of: storage.bytes) else { throw error }
             let failure = error
-            do throws(PropertyListError) { return try BinaryPropertyListReader(detecting: storage) } catch {
+            do throws(PropertyListError) { return try list(storage, path) } catch {
                 throw (error.byteOffset ?? 0) > (failure.byteOffset ?? 0) ? error : failure
             }
         }
+    }
+
+    private static func list(
+        _ storage: PropertyListStorage, _ path: String
+    ) throws(PropertyListError) -> BinaryPropertyListReader {
+        var findings: [PropertyListFinding] = []
+        let reader = try BinaryPropertyListReader(detecting: storage, findings: &findings)
+        for finding in findings { CommandFailure.say(VisibleText.line("\(name(path)): \(FileCheck.text(finding))")) }
+        return reader
     }
 
     /// Whether the bytes begin like JSON.

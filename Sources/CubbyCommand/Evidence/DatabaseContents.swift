@@ -1,6 +1,7 @@
 import Files
 import KeyedArchive
 import PropertyList
+import REPL
 import SQLite
 
 /// What a database has: its tables with their columns and rows, the archives and property lists in them, and, of the
@@ -247,95 +248,51 @@ extension DatabaseContents {
 // MARK: - JSON
 
 extension DatabaseContents {
-    /// Appends the contents as a JSON object.
-    func append(to text: inout JSONText, level: Int = 0) {
-        text.append("{")
-        text.next(level + 1, isFirst: true)
-        text.key("tables")
-        text.append("[")
-        for (index, table) in tables.enumerated() {
-            text.next(level + 2, isFirst: index == 0)
-            append(table, to: &text, level: level + 2)
-        }
-        text.end("]", level + 1, isEmpty: tables.isEmpty)
+    /// The contents as a JSON object.
+    var json: PlainValue {
+        var entries: [(key: String, value: PlainValue)] = [("tables", .array(tables.map(Self.json)))]
         if let files {
-            text.next(level + 1, isFirst: false)
-            text.key("files")
-            text.append("[")
-            for (index, file) in files.enumerated() {
-                text.next(level + 2, isFirst: index == 0)
-                Self.append(
-                    [
-                        ("file", .string(file.name)), ("stored", .string(file.stored)),
-                        ("size", file.size.map { .integer(Int64($0)) } ?? .null),
-                    ],
-                    to: &text, level: level + 2)
+            let list = files.map { file in
+                PlainValue.object([
+                    ("file", .text(file.name)), ("stored", .text(file.stored)),
+                    ("size", file.size.map { .count($0) } ?? .null),
+                ])
             }
-            text.end("]", level + 1, isEmpty: files.isEmpty)
+            entries.append(("files", .array(list)))
         }
-        text.end("}", level)
+        return .object(entries)
     }
 
-    private static func append(_ entries: [(String, PropertyListValue)], to text: inout JSONText, level: Int) {
-        text.append("{")
-        for (index, entry) in entries.enumerated() {
-            text.next(level + 1, isFirst: index == 0)
-            text.key(entry.0)
-            if entry.1 == .null { text.append("null") } else { text.leaf(entry.1) }
-        }
-        text.end("}", level)
-    }
-
-    private func append(_ table: Table, to text: inout JSONText, level: Int) {
-        text.append("{")
-        text.next(level + 1, isFirst: true)
-        text.key("name")
-        text.string(table.name)
-        text.next(level + 1, isFirst: false)
-        text.key("kind")
-        text.string(table.kind.rawValue)
+    private static func json(_ table: Table) -> PlainValue {
+        var entries: [(key: String, value: PlainValue)] = [
+            ("name", .text(table.name)), ("kind", .text(table.kind.rawValue)),
+        ]
         if table.kind == .table {
-            text.next(level + 1, isFirst: false)
-            text.key("rows")
-            text.append("\(table.rowCount)")
-            text.next(level + 1, isFirst: false)
-            text.key("columns")
-            text.append("[")
-            for (index, column) in table.columns.enumerated() {
-                text.next(level + 2, isFirst: index == 0)
-                var entries: [(String, PropertyListValue)] = [
-                    ("name", .string(column.name)), ("type", .string(column.type)),
-                ]
-                for (name, count) in [
-                    ("archives", column.archives), ("lists", column.lists), ("unreadable", column.unreadable),
-                ]
-                where count > 0 {
-                    entries.append((name, .integer(Int64(count))))
-                }
-                Self.append(entries, to: &text, level: level + 2)
-            }
-            text.end("]", level + 1, isEmpty: table.columns.isEmpty)
+            entries += [("rows", .count(table.rowCount)), ("columns", .array(table.columns.map(json)))]
         }
-        if !table.embedded.isEmpty {
-            text.next(level + 1, isFirst: false)
-            text.key("embedded")
-            text.append("[")
-            for (index, embedded) in table.embedded.enumerated() {
-                text.next(level + 2, isFirst: index == 0)
-                var entries: [(String, PropertyListValue)] = [
-                    ("path", .string(embedded.path.description)), ("kind", .string(embedded.kind)),
-                    ("objects", .integer(Int64(embedded.objectCount))),
-                ]
-                if let error = embedded.error { entries.append(("error", .string(error))) }
-                Self.append(entries, to: &text, level: level + 2)
-            }
-            text.end("]", level + 1)
-        }
-        if let problem = table.problem {
-            text.next(level + 1, isFirst: false)
-            text.key("error")
-            text.string(problem)
-        }
-        text.end("}", level)
+        if !table.embedded.isEmpty { entries.append(("embedded", .array(table.embedded.map(json)))) }
+        if let problem = table.problem { entries.append(("error", .text(problem))) }
+        return .object(entries)
     }
+
+    private static func json(_ column: Column) -> PlainValue {
+        let counts = [("archives", column.archives), ("lists", column.lists), ("unreadable", column.unreadable)]
+        return .object(
+            [("name", .text(column.name)), ("type", .text(column.type))]
+                + counts.filter { $0.1 > 0 }.map { ($0, .count($1)) })
+    }
+
+    private static func json(_ embedded: Embedded) -> PlainValue {
+        let error = embedded.error.map { [(key: "error", value: PlainValue.text($0))] } ?? []
+        return .object(
+            [
+                ("path", .text(embedded.path.description)), ("kind", .text(embedded.kind)),
+                ("objects", .count(embedded.objectCount)),
+            ] + error)
+    }
+}
+
+extension PlainValue {
+    fileprivate static func text(_ text: String) -> PlainValue { .string(Array(text.utf8)) }
+    fileprivate static func count(_ count: Int) -> PlainValue { .integer(Int128(count)) }
 }

@@ -7,6 +7,7 @@ import ItemArchive
 import Items
 import KeyedArchive
 import PropertyList
+import REPL
 import SQLite
 
 /// `cubby inspect FILE.sqlite`: its tables, and what their cells have.
@@ -18,17 +19,9 @@ struct DatabaseInspection {
     /// - Throws: the exit status, after a message.
     init(_ path: String, _ provenance: Provenance) throws {
         (self.path, self.provenance) = (path, provenance)
-        database = try Self.open(path, provenance)
-    }
-
-    /// Opens a database.
-    ///
-    /// - Throws: the exit status, after a message.
-    static func open(_ path: String, _ provenance: Provenance) throws -> EvidenceDatabase {
         do {
-            let database = try EvidenceDatabase(path)
+            database = try EvidenceDatabase(path)
             provenance.record(database.parts)
-            return database
         } catch {
             let message = EvidenceDatabase.message(error)
             provenance.recordUnread(path, reason: message)
@@ -66,10 +59,7 @@ struct DatabaseInspection {
         if xml { throw CommandFailure.exit(.usage, "a database is not a property list: --json shows its tables") }
         let contents = DatabaseContents(database, listing: full ? .max : DatabaseContents.listedCount)
         if json {
-            var text = JSONText(.lines)
-            contents.append(to: &text)
-            text.append("\n")
-            output.append(json: text.take())
+            output.append(json: PlainValueJSON.bytes(contents.json) + [0x0A])
         } else {
             try contents.draw(path, depth: depth) { line in
                 output.line(line)
@@ -112,8 +102,8 @@ struct CellReference {
 
     /// Why a cell cannot be read.
     private struct CellError: Error {
-        let status: ExitStatus
         let message: String
+        var status = ExitStatus.scriptError
     }
 
     /// What a cell has.
@@ -168,12 +158,12 @@ struct CellReference {
         do throws(CellError) {
             let cell = try parsed()
             guard cell.inner.steps.isEmpty else {
-                throw CellError(status: .usage, message: "the path goes on in the cell, which only cubby inspect shows")
+                throw CellError(message: "the path goes on in the cell, which only cubby inspect shows", status: .usage)
             }
             switch try value(of: cell, provenance) {
             case .data(let bytes): return bytes
             case .string(let text): return Array(text.utf8)
-            default: throw CellError(status: .badData, message: "it is a number, which no file has in its place")
+            default: throw CellError(message: "it is a number, which no file has in its place", status: .badData)
             }
         } catch {
             throw FileError(.read, name, code: EINVAL, reason: error.message)
@@ -182,7 +172,7 @@ struct CellReference {
 
     private func parsed() throws(CellError) -> CellPath {
         do throws(ArchiveError) { return try CellPath(path) } catch {
-            throw CellError(status: .usage, message: error.message)
+            throw CellError(message: error.message, status: .usage)
         }
     }
 
@@ -194,18 +184,16 @@ struct CellReference {
         } catch {
             let message = EvidenceDatabase.message(error)
             throw CellError(
-                status: EvidenceDatabase.status(error), message: error is FileError ? message : "\(file): \(message)")
+                message: error is FileError ? message : "\(file): \(message)", status: EvidenceDatabase.status(error))
         }
         provenance?.record(database.parts)
         guard let table = database.table(named: cell.table) else {
             let names = database.tables.map(\.name)
             throw CellError(
-                status: .scriptError,
                 message: "\(file): there is no table '\(cell.table)'\(Self.hint(cell.table, names))")
         }
         guard table.kind == .table else {
             throw CellError(
-                status: .scriptError,
                 message: "\(file): \(table.name) is a \(table.kind.rawValue), whose rows are those of other tables")
         }
         let column =
@@ -214,22 +202,16 @@ struct CellReference {
         guard let column else {
             let names = table.columns.map(\.name)
             throw CellError(
-                status: .scriptError,
                 message: "\(file): \(table.name) has no column '\(cell.column)'\(Self.hint(cell.column, names))")
         }
-        let stored: PropertyListValue?
-        do {
-            stored = try database.value(table, column, cell.row)
-        } catch {
-            throw CellError(status: .badData, message: "\(file): \(EvidenceDatabase.message(error))")
+        let found: PropertyListValue?
+        do { found = try database.value(table, column, cell.row) } catch {
+            throw CellError(message: "\(file): \(EvidenceDatabase.message(error))", status: .badData)
         }
-        guard let found = stored else {
-            throw CellError(
-                status: .scriptError, message: "\(file): there is no such row in \(table.name): \(cell.row.text)")
+        guard let found else {
+            throw CellError(message: "\(file): there is no such row in \(table.name): \(cell.row.text)")
         }
-        guard found != .null else {
-            throw CellError(status: .scriptError, message: "\(name): it is NULL")
-        }
+        if found == .null { throw CellError(message: "\(name): it is NULL") }
         return found
     }
 

@@ -45,7 +45,7 @@ enum Epoch: UInt8, CaseIterable {
         }
     }
 
-    /// The date of a real; nil for the epoch of texts.
+    /// The date of a real; nil for the epoch of texts, and for parts of a microsecond, which dates of webkit do not have.
     func date(_ number: Double) -> PropertyListDate? {
         switch self {
         case .iso: return nil
@@ -53,6 +53,7 @@ enum Epoch: UInt8, CaseIterable {
         case .unix: return PropertyListDate(secondsSince1970: number)
         case .ms, .webkit:
             if let whole = Int64(exactly: number) { return date(whole) }
+            if self == .webkit, number.isFinite, number.rounded() != number { return nil }
             let seconds = self == .ms ? number / 1000 : number / 1_000_000 - Double(Self.webkitOffset)
             return PropertyListDate(secondsSince1970: seconds)
         }

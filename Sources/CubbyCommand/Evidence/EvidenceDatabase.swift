@@ -1,6 +1,7 @@
 import CPlatform
 import Files
 import Glibc
+import Items
 import PropertyList
 import SQLite
 
@@ -42,17 +43,9 @@ final class EvidenceDatabase {
         }
     }
 
-    /// A file of the database, as it is on the disk.
-    struct Part {
-        let path: String
-        let size: Int
-        let digest: String
-        let kind: String
-    }
-
     let path: String
     /// The database's own file, then the journal and the log that were read with it.
-    let parts: [Part]
+    let parts: [Provenance.Source]
     private(set) var tables: [Table] = []
     private let database: SQLiteDatabase
     private let work: WorkFolder?
@@ -78,10 +71,7 @@ final class EvidenceDatabase {
             let file = try? layer.open(found, .read)
         else { return false }
         defer { layer.close(file) }
-        return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { buffer in
-            let count = (try? layer.read(file, at: 0, into: buffer)) ?? 0
-            return isBeginning(of: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        return (try? layer.beginning(of: file, count: 16))?.withUnsafeBytes(isBeginning) ?? false
     }
 
     /// The database to whose journal, log or shared memory a name belongs; nil for another file.
@@ -151,13 +141,9 @@ final class EvidenceDatabase {
     }
 
     private static func state(of place: String) throws(FileError) -> [FileState?] {
-        var states: [FileState?] = []
-        for suffix in suffixes {
-            guard let status = try PosixFileLayer().status(place + suffix), status.kind == .regular else {
-                states.append(nil)
-                continue
-            }
-            states.append(FileState(inode: status.inode, size: status.size, modified: status.modified))
+        let states = try suffixes.map { (suffix) throws(FileError) -> FileState? in
+            guard let status = try PosixFileLayer().status(place + suffix), status.kind == .regular else { return nil }
+            return FileState(inode: status.inode, size: status.size, modified: status.modified)
         }
         guard states[0] != nil else { throw FileError(.open, place, code: EACCES, reason: "it is not a regular file") }
         return states
@@ -173,25 +159,17 @@ final class EvidenceDatabase {
     /// The digests of the files, and a private copy of them if SQLite would need more than reading.
     private static func read(
         _ place: String, _ path: String, _ state: [FileState?]
-    ) throws(FileError) -> ([Part], WorkFolder?) {
+    ) throws(FileError) -> ([Provenance.Source], WorkFolder?) {
         let layer = PosixFileLayer()
         let file = try layer.open(place, .read)
         defer { layer.close(file) }
-        var header = [UInt8](repeating: 0, count: 20)
-        var failure: FileError?
-        let count = header.withUnsafeMutableBytes { buffer -> Int in
-            do throws(FileError) { return try layer.read(file, at: 0, into: buffer) } catch {
-                failure = error
-                return 0
-            }
-        }
-        if let failure { throw failure }
-        let isLogged = count == 20 && (header[18] == 2 || header[19] == 2)
+        let header = try layer.beginning(of: file, count: 20)
+        let isLogged = header.count == 20 && (header[18] == 2 || header[19] == 2)
         let needsCopy = isLogged || zip(suffixes, state).contains { $0 != "" && ($1?.size ?? 0) > 0 }
         let work =
             needsCopy
             ? try WorkFolder(beside: PathText.join(temporaryFolder(for: place), "database"), using: layer) : nil
-        var parts: [Part] = []
+        var parts: [Provenance.Source] = []
         for (suffix, state) in zip(suffixes, state) where suffix.isEmpty || (state?.size ?? 0) > 0 {
             let (size, digest) = try copy(place + suffix, to: work.map { ($0.layer, $0.file("database" + suffix)) })
             let kind =
@@ -200,7 +178,7 @@ final class EvidenceDatabase {
                 case "-wal": "write-ahead log of an SQLite database"
                 default: "SQLite database"
                 }
-            parts.append(Part(path: path + suffix, size: size, digest: digest, kind: kind))
+            parts.append(Provenance.Source(file: path + suffix, size: size, digest: digest, kind: kind))
         }
         return (parts, work)
     }
@@ -305,20 +283,9 @@ final class EvidenceDatabase {
     ///
     /// - Returns: nil if there is no such row.
     func value(_ table: Table, _ column: Int, _ row: Row) throws -> PropertyListValue? {
-        var found: PropertyListValue?
-        func take(_ cell: SQLiteCell) {
-            switch cell {
-            case .null: found = PropertyListValue.null
-            case .integer(let number): found = PropertyListValue.integer(number)
-            case .real(let number): found = PropertyListValue.real(number)
-            case .blob(let bytes): found = PropertyListValue.data(Array(bytes))
-            case .text(let bytes):
-                if let text = String(validating: bytes, as: UTF8.self) {
-                    found = PropertyListValue.string(text)
-                } else {
-                    found = PropertyListValue.data(Array(bytes))
-                }
-            }
+        func value(of cell: SQLiteCell) -> PropertyListValue {
+            if case .text(let bytes) = cell { return cell.value ?? .data(Array(bytes)) }
+            return cell.value ?? .null
         }
         if case .number(let number) = row, let name = table.rowNumber {
             let statement = try SQLiteStatement(
@@ -326,11 +293,11 @@ final class EvidenceDatabase {
                 "select \(SQLiteDatabase.quoted(table.columns[column].name)) from \(SQLiteDatabase.quoted(table.name)) where \(name) = ?"
             )
             try statement.bind([.integer(number)])
-            if try statement.step() { take(statement.cell(0)) }
-            return found
+            return try statement.step() ? value(of: statement.cell(0)) : nil
         }
+        var found: PropertyListValue?
         try forEachRow(of: table) { place, cell in
-            if place == row { take(cell(column)) }
+            if place == row { found = value(of: cell(column)) }
             return place != row
         }
         return found

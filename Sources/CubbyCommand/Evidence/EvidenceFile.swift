@@ -5,6 +5,7 @@ import Items
 import KeyedArchive
 import PropertyList
 import SQLite
+import Scripting
 
 /// A file on a command line, or in a folder of one, as what it is.
 enum EvidenceFile {
@@ -40,27 +41,19 @@ enum EvidenceFile {
         let layer = PosixFileLayer()
         let file = try layer.open(path, .read)
         defer { layer.close(file) }
-        var failure: FileError?
-        let beginning = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer -> EvidenceFile? in
-            do throws(FileError) {
-                let count = try layer.read(file, at: 0, into: buffer)
-                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                if EvidenceDatabase.isBeginning(of: bytes) { return .database }
-                if isPropertyList(bytes, path) { return nil }
-                if JournalList.isBeginning(of: bytes) {
-                    // Those of a shared collection are a copy of what its server has, and a queue for it.
-                    if PathText.name(of: path).hasPrefix("items.journal") { return nil }
-                    return .passedOver("a cache of a shared collection, or commits that wait for its server")
-                }
-                let owner = EvidenceDatabase.owner(ofSide: path)
-                return .passedOver(owner.map { "read with its database, \(PathText.name(of: $0))" } ?? otherKind)
-            } catch {
-                failure = error
-                return nil
+        let beginning = try layer.beginning(of: file, count: 2048)
+        let other = beginning.withUnsafeBytes { bytes -> EvidenceFile? in
+            if EvidenceDatabase.isBeginning(of: bytes) { return .database }
+            if isPropertyList(bytes, path) { return nil }
+            if JournalList.isBeginning(of: bytes) {
+                // Those of a shared collection are a copy of what its server has, and a queue for it.
+                if PathText.name(of: path).hasPrefix("items.journal") { return nil }
+                return .passedOver("a cache of a shared collection, or commits that wait for its server")
             }
+            let owner = EvidenceDatabase.owner(ofSide: path)
+            return .passedOver(owner.map { "read with its database, \(PathText.name(of: $0))" } ?? otherKind)
         }
-        if let failure { throw failure }
-        if let beginning { return beginning }
+        if let other { return other }
         let bytes = try layer.contents(of: file, limit: ArchiveFiles.sizeLimit)
         // A comment may be longer than the beginning.
         return bytes.withUnsafeBytes { isPropertyList($0, path) || JournalList.isBeginning(of: $0) }
@@ -278,6 +271,17 @@ struct CellPath: CustomStringConvertible {
     }
 }
 
+extension PosixFileLayer {
+    /// The first bytes of a file.
+    func beginning(of file: OpenFile, count: Int) throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = try bytes.withUnsafeMutableBufferPointer { (buffer) throws(FileError) in
+            try read(file, at: 0, into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        return Array(bytes.prefix(length))
+    }
+}
+
 extension FileError {
     /// The failure without the path, for a line that begins with it.
     func brief(for path: String) -> String {
@@ -316,5 +320,67 @@ struct FileProblems {
         for place in damage.places {
             add(CellPath(cell.table, cell.column, cell.row, place.path).description, place.reason)
         }
+    }
+}
+
+/// What a command over many files has read of them: the progress, the counts and the exit status.
+struct EvidenceTally {
+    /// How many files that are passed over, and how many problems of a file, are named on standard error.
+    static let namedCount = 10
+
+    private var progress: CommandProgress?
+    private var passedOver = 0
+    private var failures = 0
+    /// The number of files that were read, whole or not.
+    var files = 0
+    private(set) var status = ExitStatus.done
+
+    /// Shows the progress.
+    mutating func begin(_ label: String, _ paths: [String]) {
+        progress = CommandProgress(label, total: FileTree(paths).reduce(0) { count, _ in count + 1 })
+    }
+
+    func show(_ place: Int) { progress?.show(place) }
+
+    func finish() { progress?.finish() }
+
+    /// Counts a file that is passed over, and names it on standard error if it is one of the first.
+    mutating func passOver(_ path: String, _ reason: String, isNamed: Bool = true) {
+        passedOver += 1
+        if isNamed, passedOver <= Self.namedCount { say("passed over \(path): \(reason)") }
+    }
+
+    /// Counts and records a file that has problems.
+    mutating func record(_ problems: FileProblems, of path: String, as failure: ExitStatus, _ provenance: Provenance?) {
+        guard !problems.list.isEmpty else { return }
+        for problem in problems.list { provenance?.recordUnread(path, problem.path, reason: problem.reason) }
+        failures += 1
+        if status != .inputOutput { status = failure }
+    }
+
+    /// Names the first problems of a file on standard error.
+    func say(_ problems: FileProblems, of path: String) {
+        for problem in problems.texts.prefix(Self.namedCount) { say("\(ArchiveFiles.name(path)): \(problem)") }
+    }
+
+    func say(_ text: String) {
+        progress?.finish()
+        CommandFailure.say(VisibleText.line(text))
+    }
+
+    /// Says the counts of what was not read on standard error.
+    ///
+    /// - Parameter option: the option that names all files that are passed over; nil if they were named.
+    func report(naming option: String?) {
+        var parts: [String] = []
+        if failures > 0 { parts.append("\(failures) of \(files.counted("file")) cannot be read whole") }
+        if passedOver > 0 {
+            let unnamed = passedOver - Self.namedCount
+            let hint = option.map { ", \(unnamed) of them not named here: \($0) names all" } ?? ""
+            parts.append(
+                "\(passedOver.counted("file")) \(passedOver == 1 ? "was" : "were") passed over\(unnamed > 0 ? hint : "")"
+            )
+        }
+        if !parts.isEmpty { CommandFailure.say(parts.joined(separator: "; ")) }
     }
 }

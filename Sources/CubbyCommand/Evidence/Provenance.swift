@@ -50,9 +50,7 @@ final class Provenance {
     func record(_ source: Source) { sources.append(source) }
 
     /// Records the files of a database.
-    func record(_ parts: [EvidenceDatabase.Part]) {
-        sources += parts.map { Source(file: $0.path, size: $0.size, digest: $0.digest, kind: $0.kind) }
-    }
+    func record(_ parts: [Source]) { sources += parts }
 
     func recordPassedOver(_ file: String, _ reason: String) {
         passedOver.append(Omission(file: ArchiveFiles.name(file), reason: reason))
@@ -76,12 +74,10 @@ final class Provenance {
     func recordRemark(_ remark: String) { remarks.append(remark) }
 
     /// Records the bytes of a file that was read.
-    func recordRead(_ file: String, _ bytes: [UInt8], kind: String) {
+    func recordRead(_ file: String, _ bytes: [UInt8], digest: String? = nil, kind: String) {
         guard isWanted else { return }
-        record(
-            Source(
-                file: ArchiveFiles.name(file), size: bytes.count, digest: SHA256.digest(bytes).hexadecimal, kind: kind)
-        )
+        let digest = digest ?? SHA256.digest(bytes).hexadecimal
+        record(Source(file: ArchiveFiles.name(file), size: bytes.count, digest: digest, kind: kind))
     }
 
     // MARK: - Text

@@ -101,7 +101,7 @@ struct Timeline {
         case .integer(let number): add(epoch.date(number), "integer")
         case .real(let number): add(epoch.date(number), "real")
         case .text(let text):
-            add(epoch == .iso ? ISO8601.parse(String(decoding: text, as: UTF8.self)) : nil, "text")
+            add(epoch == .iso ? ISO8601.nearest(String(decoding: text, as: UTF8.self)) : nil, "text")
         case .blob, .null: break
         }
     }
@@ -145,7 +145,7 @@ struct Timeline {
         case .leaf(.wideInteger(let value)): number("integer") { $0.date(Double(value)) }
         case .leaf(.real(let value)): number("real") { $0.date(value) }
         case .leaf(.single(let value)): number("real") { $0.date(Double(value)) }
-        case .leaf(.string(let text)): number("text") { $0 == .iso ? ISO8601.parse(text) : nil }
+        case .leaf(.string(let text)): number("text") { $0 == .iso ? ISO8601.nearest(text) : nil }
         case .value(.decimal(let value)):
             guard !value.isNaN, let real = Double(value.description) else { break }
             number("real") { $0.date(real) }

@@ -77,8 +77,8 @@ struct TimelineCommand: ParsableCommand {
         let output = TextOutput(noColor: noColor)
         try TimelineOutput(timeline, zone: found, provenance: report ? provenance : nil, output).write(as: format)
         guard !output.isClosed else { throw ExitCode.success }
-        reading.reportCounts()
-        if reading.status != .done { throw ExitCode(reading.status.rawValue) }
+        let status = reading.report()
+        if status != .done { throw ExitCode(status.rawValue) }
     }
 }
 
@@ -86,12 +86,7 @@ struct TimelineCommand: ParsableCommand {
 struct TimelineReading {
     private var timeline: Timeline
     private let provenance: Provenance
-    private var progress: CommandProgress?
-    private var fileCount = 0
-    private var failureCount = 0
-    private(set) var status = ExitStatus.done
-    /// How many files, and how many places of a file, are named on standard error.
-    private static let namedCount = 10
+    private var tally = EvidenceTally()
 
     init(_ timeline: Timeline, _ provenance: Provenance) { (self.timeline, self.provenance) = (timeline, provenance) }
 
@@ -100,21 +95,19 @@ struct TimelineReading {
     /// - Returns: the sorted timeline.
     /// - Throws: the exit status for too many dates.
     mutating func run(_ paths: [String]) throws -> Timeline {
-        if StandardStream.error.isTerminal {
-            progress = CommandProgress("Reading", total: FileTree(paths).reduce(0) { count, _ in count + 1 })
-        }
+        if StandardStream.error.isTerminal { tally.begin("Reading", paths) }
         for (index, entry) in FileTree(paths).enumerated() {
-            progress?.show(index)
+            tally.show(index)
             read(entry)
             guard !timeline.isFull else {
-                progress?.finish()
+                tally.finish()
                 throw CommandFailure.exit(
                     .scriptError,
                     "there are more than \(Timeline.maximumEvents.counted("date")): choose some by --from and --to, or "
                         + "fewer files")
             }
         }
-        progress?.finish()
+        tally.finish()
         timeline.sort()
         recordRemarks()
         return timeline
@@ -126,37 +119,36 @@ struct TimelineReading {
             switch try EvidenceFile(entry, provenance) {
             case .passedOver(let reason):
                 provenance.recordPassedOver(path, reason)
-                if provenance.passedOver.count <= Self.namedCount { say("passed over \(path): \(reason)") }
+                tally.passOver(path, reason)
             case .propertyList(let bytes): readList(path, bytes)
             case .database: readDatabase(path)
             }
         } catch {
-            fileCount += 1
+            tally.files += 1
             fail(path, error.brief(for: path), .inputOutput)
         }
     }
 
     private mutating func readList(_ path: String, _ bytes: [UInt8]) {
-        fileCount += 1
+        tally.files += 1
         let digest = SHA256.digest(bytes).hexadecimal
-        func record(_ kind: String) {
-            provenance.record(
-                Provenance.Source(file: ArchiveFiles.name(path), size: bytes.count, digest: digest, kind: kind))
-        }
         do throws(ArchiveError) {
             let opened = try EvidenceTree(bytes, of: path)
-            record(opened.kind)
+            provenance.recordRead(path, bytes, digest: digest, kind: opened.kind)
+            for finding in opened.tree.findings {
+                provenance.recordRemark("\(ArchiveFiles.name(path)): \(FileCheck.text(finding))")
+            }
             var problems = opened.problems
             problems.add(timeline.add(opened.tree, of: path, digest: digest))
             fail(path, problems, .badData)
         } catch {
-            record("not readable")
+            provenance.recordRead(path, bytes, digest: digest, kind: "not readable")
             fail(path, error.description, .badData)
         }
     }
 
     private mutating func readDatabase(_ path: String) {
-        fileCount += 1
+        tally.files += 1
         do {
             let database = try EvidenceDatabase(path)
             provenance.record(database.parts)
@@ -174,26 +166,15 @@ struct TimelineReading {
     }
 
     private mutating func fail(_ path: String, _ problems: FileProblems, _ failure: ExitStatus) {
-        guard !problems.list.isEmpty else { return }
-        failureCount += 1
-        if status != .inputOutput { status = failure }
-        for (index, problem) in problems.list.enumerated() {
-            provenance.recordUnread(path, problem.path, reason: problem.reason)
-            let place = problem.path.isEmpty ? "" : "\(problem.path): "
-            if index < Self.namedCount { say("\(ArchiveFiles.name(path)): \(place)\(problem.reason)") }
-        }
-    }
-
-    private func say(_ text: String) {
-        progress?.finish()
-        CommandFailure.say(VisibleText.line(text))
+        tally.record(problems, of: path, as: failure, provenance)
+        tally.say(problems, of: path)
     }
 
     // MARK: - Notes
 
     private func recordRemarks() {
         let undated = timeline.undated.sortedByNames()
-        for (column, count) in undated.prefix(Self.namedCount) {
+        for (column, count) in undated.prefix(EvidenceTally.namedCount) {
             provenance.recordRemark(
                 "\(column) is declared as dates and has \(count.counted("value")), which are none without "
                     + "--epoch \(column)=cocoa, unix, webkit or ms for numbers, iso for texts")
@@ -201,8 +182,8 @@ struct TimelineReading {
         for (field, count) in timeline.misfits.sortedByNames() {
             provenance.recordRemark("\(field) has \(count.counted("value")) that its epoch does not read")
         }
-        if undated.count > Self.namedCount {
-            provenance.recordRemark("so are \((undated.count - Self.namedCount).counted("other column"))")
+        if undated.count > EvidenceTally.namedCount {
+            provenance.recordRemark("so are \((undated.count - EvidenceTally.namedCount).counted("other column"))")
         }
         for (field, near) in timeline.fields.unmet {
             let hint = near.map { "; did you mean '\($0)'?" } ?? ""
@@ -222,18 +203,12 @@ struct TimelineReading {
     }
 
     /// Says on standard error what is not in the timeline.
-    func reportCounts() {
-        for remark in provenance.remarks { say(remark) }
-        var parts: [String] = []
-        if failureCount > 0 { parts.append("\(failureCount) of \(fileCount.counted("file")) cannot be read whole") }
-        let passedOver = provenance.passedOver.count
-        if passedOver > 0 {
-            let unnamed = passedOver - Self.namedCount
-            parts.append(
-                "\(passedOver.counted("file")) \(passedOver == 1 ? "was" : "were") passed over"
-                    + (unnamed > 0 ? ", \(unnamed) of them not named here: --report names all" : ""))
-        }
-        if !parts.isEmpty { CommandFailure.say(parts.joined(separator: "; ")) }
+    ///
+    /// - Returns: the exit status.
+    func report() -> ExitStatus {
+        for remark in provenance.remarks { tally.say(remark) }
+        tally.report(naming: "--report")
+        return tally.status
     }
 }
 

@@ -69,14 +69,10 @@ struct TimelineOutput {
             for (index, cell) in row(event).enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
         }
         func line(_ cells: [String]) -> String {
-            var text = ""
-            for (index, cell) in cells.enumerated() {
-                text += cell
-                if index + 1 < cells.count {
-                    text += String(repeating: " ", count: widths[index] - DisplayWidth.of(cell) + 2)
-                }
+            let padded = zip(cells, widths).dropLast().map { cell, width in
+                cell + String(repeating: " ", count: width - DisplayWidth.of(cell) + 2)
             }
-            return text
+            return padded.joined() + (cells.last ?? "")
         }
         if timeline.events.isEmpty {
             output.line([(.detail, "no dates")])

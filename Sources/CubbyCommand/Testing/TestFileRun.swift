@@ -32,7 +32,10 @@ struct TestFileRun {
         var report = TestFileReport(file: file)
         let start = MonotonicTime.now()
         do {
-            let source = try PosixFileLayer().contents(of: file.path, limit: 64 << 20)
+            let source =
+                try StandardDescriptor.descriptor(of: file.path).map {
+                    try PosixFileLayer().contents(of: OpenFile(descriptor: $0, path: file.path), limit: 64 << 20)
+                } ?? PosixFileLayer().contents(of: file.path, limit: 64 << 20)
             let memory = try MemoryContainer()
             defer { memory.remove() }
             try run(source, in: memory.container.path, &report)

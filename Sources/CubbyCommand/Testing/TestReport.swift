@@ -97,7 +97,7 @@ struct TestReportWriter {
     private static func writings(_ outcome: TestOutcome) -> [String] {
         [("printed", outcome.output), ("logged", outcome.log)].flatMap { title, bytes -> [String] in
             if bytes.isEmpty { return [] }
-            let text = VisibleText.escaped(String(decoding: bytes, as: UTF8.self))
+            let text = VisibleText.escaped(String(escaping: bytes))
             return ["\(title):"] + lines(text.hasSuffix("\n") ? String(text.dropLast()) : text).map { "  " + $0 }
         }
     }
@@ -171,7 +171,7 @@ struct TestReportWriter {
             let first = Self.lines(message).first.map(String.init) ?? ""
             put("\(head)>\n      <failure message=\"\(Self.escaped(first))\">\(Self.escaped(message))</failure>")
             for (element, bytes) in [("system-out", outcome.output), ("system-err", outcome.log)] where !bytes.isEmpty {
-                put("      <\(element)>\(Self.escaped(String(decoding: bytes, as: UTF8.self)))</\(element)>")
+                put("      <\(element)>\(Self.escaped(String(escaping: bytes)))</\(element)>")
             }
             put("    </testcase>")
         }
@@ -299,11 +299,7 @@ struct CoverageReport {
     private static func row(_ covered: Int, _ count: Int, _ name: String) -> String {
         let share = "\(count == 0 ? 100 : covered * 100 / count) %"
         let lines = "\(covered)/\(count)"
-        return "\(pad(share, 7))\(pad(lines, 12))  \(name)"
-    }
-
-    private static func pad(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
+        return "\(share.padded(to: 7, isRight: true))\(lines.padded(to: 12, isRight: true))  \(name)"
     }
 
     /// The text for lcov.

@@ -57,7 +57,9 @@ final class TestStage {
         host.timeLimit = .seconds(options.timeLimit)
         host.memoryLimit = options.memoryLimit
         host.modulePaths = file.moduleFolders
-        host.readable = file.moduleFolders + [file.path, files] + options.readable
+        // A pipe that the command line names has been read, and is no file to grant.
+        let isPipe = StandardDescriptor.descriptor(of: file.path) != nil
+        host.readable = file.moduleFolders + (isPipe ? [] : [file.path]) + [files] + options.readable
         host.writable = [files] + options.writable
         host.allowsRunning = options.allowsRunning
         clock = VirtualClock(wall: wall)

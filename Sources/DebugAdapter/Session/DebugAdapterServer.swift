@@ -46,27 +46,26 @@ package final class DebugAdapterServer {
     // An empty body is sent, too: some clients read it unconditionally.
 
     func respond(to request: DebugRequest, _ body: JSONValue = .object([:])) {
+        reply(to: request, isDone: true, body)
+    }
+
+    private func reply(to request: DebugRequest, isDone: Bool, message: String? = nil, _ body: JSONValue) {
         connection.outbox.send(
-            .object([
-                "type": .string("response"), "request_seq": .number(request.sequence), "success": .boolean(true),
-                "command": .string(request.command), "body": body,
+            .of([
+                "type": "response", "request_seq": request.sequence, "success": isDone, "command": request.command,
+                "message": message, "body": body,
             ]))
     }
 
     func refuse(_ request: DebugRequest, _ reason: String) {
-        let error: JSONValue = .object([
-            "id": .number(1), "format": .string("{reason}"), "showUser": .boolean(false),
-            "variables": .object(["reason": .string(reason)]),
+        let error = JSONValue.of([
+            "id": 1, "format": "{reason}", "showUser": false, "variables": JSONValue.of(["reason": reason]),
         ])
-        connection.outbox.send(
-            .object([
-                "type": .string("response"), "request_seq": .number(request.sequence), "success": .boolean(false),
-                "command": .string(request.command), "message": .string(reason), "body": .object(["error": error]),
-            ]))
+        reply(to: request, isDone: false, message: reason, .of(["error": error]))
     }
 
     func event(_ name: String, _ body: JSONValue = .object([:])) {
-        connection.outbox.send(.object(["type": .string("event"), "event": .string(name), "body": body]))
+        connection.outbox.send(.of(["type": "event", "event": name, "body": body]))
     }
 
     /// Tells the client why the connection ends, if it sent a malformed message.
@@ -207,7 +206,7 @@ package final class DebugAdapterServer {
     ///   - reason: why the program did not start, if it did not.
     package func end(status: Int32, reason: String = "the program does not start: standard error says why") {
         if isStarted {
-            event("exited", .object(["exitCode": .number(Int(status))]))
+            event("exited", .of(["exitCode": Int(status)]))
         } else if let pending {
             refuse(pending, reason)
         }
@@ -236,11 +235,8 @@ extension DebugAdapterServer {
         guard Self.write(Array(asked), to: host), let rest = skipGreeting(from: host) else { return end(status: 0) }
         // The client got the capabilities of a launched program: withdraw those.
         let capabilities = ["supportsTerminateRequest", "supportsRestartRequest", "supportTerminateDebuggee"]
-        event(
-            "capabilities",
-            .object([
-                "capabilities": .fields(PropertyListFields(capabilities.map { ($0, .boolean(false)) }))
-            ]))
+        let fields = PropertyListFields(capabilities.map { ($0, .boolean(false)) })
+        event("capabilities", .of(["capabilities": JSONValue.fields(fields)]))
         connection.outbox.drain()
         var waiting: [UInt8] = []
         while let request = connection.inbox.next() { waiting += request.message.framed }

@@ -51,10 +51,9 @@ extension DebugSession {
 
     /// A breakpoint as a `Breakpoint`.
     private func answer(_ breakpoint: SourceBreakpoint, _ reason: String? = nil) -> JSONValue {
-        .object([
-            "id": .number(breakpoint.number), "verified": .boolean(breakpoint.set?.isPlaced ?? false),
-            "line": .number(adapter.conventions.client(line: breakpoint.set?.line ?? breakpoint.line)),
-            "message": reason.map(JSONValue.string),
+        .of([
+            "id": breakpoint.number, "verified": breakpoint.set?.isPlaced ?? false, "message": reason,
+            "line": adapter.conventions.client(line: breakpoint.set?.line ?? breakpoint.line),
         ])
     }
 
@@ -65,7 +64,7 @@ extension DebugSession {
             adapter.breakpoints[path]?[index].set = placed
             var breakpoint = breakpoints[index]
             breakpoint.set = placed
-            adapter.event("breakpoint", .object(["reason": .string("changed"), "breakpoint": answer(breakpoint)]))
+            adapter.event("breakpoint", .of(["reason": "changed", "breakpoint": answer(breakpoint)]))
         }
     }
 
@@ -83,8 +82,7 @@ extension DebugSession {
             adapter.breakpoints[path] = breakpoints.map { before in
                 var breakpoint = before
                 breakpoint.set = nil
-                adapter.event(
-                    "breakpoint", .object(["reason": .string("changed"), "breakpoint": set(&breakpoint, path)]))
+                adapter.event("breakpoint", .of(["reason": "changed", "breakpoint": set(&breakpoint, path)]))
                 return breakpoint
             }
         }

@@ -37,7 +37,7 @@ extension DebugSession {
         case "setBreakpoints": return try setBreakpoints(arguments)
         case "setExceptionBreakpoints": return setErrors(arguments)
         case "threads":
-            return .object(["threads": .array([.object(["id": .number(Self.thread), "name": .string("Lua")])])])
+            return .of(["threads": [JSONValue.of(["id": Self.thread, "name": "Lua"])]])
         case "stackTrace": return try stackTrace(arguments)
         case "scopes": return try scopes(arguments)
         case "variables": return try variables(arguments)
@@ -108,20 +108,20 @@ extension DebugSession {
     func stopped(_ stop: DebugStop) -> JSONValue {
         var reason = stepReason
         var text: String?
-        var numbers: [JSONValue] = []
+        var numbers: [Int] = []
         switch stop.stop.stop.reason {
         case .call: (reason, text) = ("breakpoint", "breakpoint()")
         case .breakpoint(let breakpoint, let failure):
             reason = "breakpoint"
-            numbers = self.numbers(of: breakpoint).map(JSONValue.number)
+            numbers = self.numbers(of: breakpoint)
             text = failure.map { "its condition failed: \($0.message)" }
         case .step: break
         case .error(let value): (reason, text) = ("exception", message(of: value))
         }
-        return .object([
-            "reason": .string(reason), "threadId": .number(Self.thread), "allThreadsStopped": .boolean(true),
-            "text": text.map(JSONValue.string), "description": stop.stop.title.map { .string("Paused in \($0)") },
-            "hitBreakpointIds": numbers.isEmpty ? nil : .array(numbers),
+        return .of([
+            "reason": reason, "threadId": Self.thread, "allThreadsStopped": true, "text": text,
+            "description": stop.stop.title.map { "Paused in \($0)" },
+            "hitBreakpointIds": numbers.isEmpty ? nil : numbers,
         ])
     }
 
@@ -134,10 +134,8 @@ extension DebugSession {
     private func setErrors(_ arguments: JSONValue) -> JSONValue {
         adapter.filters = arguments["filters"]?.elements?.compactMap(\.text) ?? []
         if adapter.isConfigured { applyFilters() }
-        return .object([
-            "breakpoints": .array(
-                adapter.filters.map { .object(["verified": .boolean(["uncaught", "all"].contains($0))]) })
-        ])
+        let answers = adapter.filters.map { JSONValue.of(["verified": ["uncaught", "all"].contains($0)]) }
+        return .of(["breakpoints": answers])
     }
 
     func applyFilters() {
@@ -150,13 +148,10 @@ extension DebugSession {
         let stop = try stop
         guard case .error(let value) = stop.stop.stop.reason else { throw DebugError("no error was raised here") }
         let stack = stop.calls.map { "\($0.source)\($0.line.map { ":\($0)" } ?? ""): in \($0.title)" }
-        return .object([
-            "exceptionId": .string(value.textValue == nil ? value.typeName : "error"),
-            "description": .string(message(of: value)),
-            "breakMode": .string(host.debugger.core.errors == .all ? "always" : "unhandled"),
-            "details": .object([
-                "message": .string(message(of: value)), "stackTrace": .string(stack.joined(separator: "\n")),
-            ]),
+        return .of([
+            "exceptionId": value.textValue == nil ? value.typeName : "error", "description": message(of: value),
+            "breakMode": host.debugger.core.errors == .all ? "always" : "unhandled",
+            "details": JSONValue.of(["message": message(of: value), "stackTrace": stack.joined(separator: "\n")]),
         ])
     }
 }
@@ -176,24 +171,19 @@ extension DebugSession {
         let before = current.utf16.prefix(adapter.conventions.offset(client: column))
         let cursor = String(decoding: before, as: UTF16.self).utf8.count
         let completion = BreakCompletion(host, at: stop.stop, in: try call(arguments, stop))
-        guard let found = completion.complete(String(current), cursor) else { return .object(["targets": .array([])]) }
+        guard let found = completion.complete(String(current), cursor) else { return .of(["targets": [JSONValue]()]) }
         let bytes = Array(current.utf8)
-        let start = String(decoding: bytes[..<min(found.replacement.lowerBound, bytes.count)], as: UTF8.self).utf16
-            .count
-        let length = String(
-            decoding: bytes[found.replacement.clamped(to: bytes.indices)], as: UTF8.self
-        ).utf16.count
-        return .object([
-            "targets": .array(
-                found.candidates.map { candidate in
-                    .object([
-                        "label": .string(candidate.label), "text": .string(candidate.text),
-                        "detail": candidate.detail.isEmpty ? nil : .string(candidate.detail),
-                        "type": Self.types[candidate.kind].map(JSONValue.string), "start": .number(start),
-                        "length": .number(length),
-                    ])
-                })
-        ])
+        func count(_ range: Range<Int>) -> Int {
+            String(decoding: bytes[range.clamped(to: bytes.indices)], as: UTF8.self).utf16.count
+        }
+        let (start, length) = (count(0..<found.replacement.lowerBound), count(found.replacement))
+        let targets = found.candidates.map { candidate in
+            JSONValue.of([
+                "label": candidate.label, "text": candidate.text, "type": Self.types[candidate.kind],
+                "detail": candidate.detail.isEmpty ? nil : candidate.detail, "start": start, "length": length,
+            ])
+        }
+        return .of(["targets": targets])
     }
 
     private static let types: [CompletionCandidate.Kind: String] = [
@@ -224,10 +214,7 @@ enum Capabilities {
     }
 
     private static func filter(_ name: String, _ label: String, _ description: String, _ isDefault: Bool) -> JSONValue {
-        .object([
-            "filter": .string(name), "label": .string(label), "description": .string(description),
-            "default": .boolean(isDefault),
-        ])
+        .of(["filter": name, "label": label, "description": description, "default": isDefault])
     }
 }
 

@@ -40,14 +40,13 @@ extension DebugSession {
         let filter = arguments["filter"]?.text
         var found: [DebugVariable] = []
         if filter != "named" {
-            for index in range(0..<children.count, filter == nil ? .object([:]) : arguments) {
-                found.append(child(.integer(Int64(index + 1)), "[\(index + 1)]", children, container))
+            found += range(0..<children.count, filter == nil ? .object([:]) : arguments).map {
+                child(.integer(Int64($0 + 1)), "[\($0 + 1)]", children, container)
             }
         }
         if filter != "indexed" {
-            for index in range(0..<children.named.count, filter == nil ? .object([:]) : arguments) {
-                let entry = children.named[index]
-                found.append(child(entry.key, entry.name, children, container))
+            found += children.named[range(0..<children.named.count, filter == nil ? .object([:]) : arguments)].map {
+                child($0.key, $0.name, children, container)
             }
         }
         return filter == nil ? page(found, arguments) : found
@@ -240,8 +239,6 @@ struct ValueChildren {
     let count: Int
     /// The other entries, sorted by name.
     let named: [Entry]
-    /// Whether named entries were left out.
-    let isCut: Bool
 
     /// Reads a value's children at a break.
     init(_ value: LuaValue, in host: ScriptHost, at stop: ScriptBreak) {
@@ -252,21 +249,21 @@ struct ValueChildren {
             let table = Self.contents(of: given, in: host)
             self.value = .table(table)
             count = table.count
-            (named, isCut) = Self.entries(of: table, beyond: count)
+            named = Self.entries(of: table, beyond: count)
         case .userdata(let userdata):
             // A query's children are its items, fetched when it is expanded.
             if case .query = host.inspect(value),
                 case .success(.table(let items)) = stop.value(of: "(...):all()", value)
             {
                 (self.value, count) = (.table(items), items.count)
-                (named, isCut) = ([], false)
+                named = []
             } else {
                 (self.value, count) = (value, 0)
-                (named, isCut) = (Self.properties(of: userdata, value, in: host), false)
+                named = Self.properties(of: userdata, value, in: host)
             }
         default:
             (self.value, count) = (value, 0)
-            (named, isCut) = ([], false)
+            named = []
         }
     }
 
@@ -316,7 +313,7 @@ struct ValueChildren {
 
     private static func literal(_ key: LuaValue) -> String? {
         switch key {
-        case .string(let string): return string.text == nil ? nil : string.quoted()
+        case .string(let string): return string.quoted()
         case .boolean, .integer, .number:
             var text = LuaValueText()
             return text.describe(key)
@@ -324,16 +321,15 @@ struct ValueChildren {
         }
     }
 
-    private static func entries(of table: LuaTable, beyond count: Int) -> ([Entry], isCut: Bool) {
+    private static func entries(of table: LuaTable, beyond count: Int) -> [Entry] {
         var entries: [Entry] = []
-        var isCut = false
         try? table.forEach { key, _ in
             if case .integer(let index) = key, index >= 1, index <= count { return true }
-            isCut = entries.count == limit
-            if !isCut { entries.append(Entry(name: name(of: key), key: key)) }
-            return !isCut
+            guard entries.count < limit else { return false }
+            entries.append(Entry(name: name(of: key), key: key))
+            return true
         }
-        return (entries.sorted { $0.name < $1.name }, isCut)
+        return entries.sorted { $0.name < $1.name }
     }
 
     /// The properties of an object: an item's fields, or those that its class declares.
@@ -381,12 +377,11 @@ struct ValueText {
     func whole(_ value: LuaValue) -> String {
         var limits = LuaValueText.Limits()
         (limits.elements, limits.string, limits.bytes) = (1000, .max, 1 << 20)
-        var text = LuaValueText(limits)
-        return text.describe(value)
+        return plain(value, limits)
     }
 
-    private func plain(_ value: LuaValue) -> String {
-        var text = LuaValueText()
+    private func plain(_ value: LuaValue, _ limits: LuaValueText.Limits = LuaValueText.Limits()) -> String {
+        var text = LuaValueText(limits)
         return text.describe(value)
     }
 

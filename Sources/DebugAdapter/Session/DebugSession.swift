@@ -280,7 +280,7 @@ extension DebugSession {
         let levels = arguments["levels"]?.number ?? 0
         let end = levels > 0 ? min(start + min(levels, count), count) : count
         let frames = (start..<end).map { frame($0, stop) }
-        return .object(["stackFrames": .array(frames), "totalFrames": .number(count)])
+        return .of(["stackFrames": frames, "totalFrames": count])
     }
 
     private func frame(_ index: Int, _ stop: DebugStop) -> JSONValue {
@@ -288,11 +288,11 @@ extension DebugSession {
         let source = call.kind == .host ? nil : adapter.sources.source(of: call.chunk, in: host)
         // A coroutine's frames are inside those that resumed it.
         let isInCoroutine = call.coroutine < (stop.calls.last?.coroutine ?? 0)
-        return .object([
-            "id": .number(stop.frame(index)), "name": .string(call.title + (isInCoroutine ? " (in a coroutine)" : "")),
-            "source": source, "line": .number(call.line.map { adapter.conventions.client(line: $0) } ?? 0),
-            "column": .number(call.line == nil ? 0 : adapter.conventions.column),
-            "presentationHint": source == nil ? .string("subtle") : nil,
+        return .of([
+            "id": stop.frame(index), "name": call.title + (isInCoroutine ? " (in a coroutine)" : ""),
+            "source": source, "line": call.line.map { adapter.conventions.client(line: $0) } ?? 0,
+            "column": call.line == nil ? 0 : adapter.conventions.column,
+            "presentationHint": source == nil ? "subtle" : nil,
         ])
     }
 
@@ -301,9 +301,9 @@ extension DebugSession {
         let call = try call(arguments, stop)
         func scope(_ name: String, _ hint: String?, _ container: VariableContainer, isLarge: Bool = false) -> JSONValue
         {
-            .object([
-                "name": .string(name), "presentationHint": hint.map(JSONValue.string),
-                "variablesReference": .number(stop.reference(to: container)), "expensive": .boolean(isLarge),
+            .of([
+                "name": name, "presentationHint": hint, "variablesReference": stop.reference(to: container),
+                "expensive": isLarge,
             ])
         }
         var scopes = [scope("Locals", "locals", VariableContainer(kind: .locals, call: call))]
@@ -334,9 +334,7 @@ extension DebugSession {
     }
 
     func loadedSources() -> JSONValue {
-        .object([
-            "sources": .array(host.sources.names.compactMap { adapter.sources.source(of: $0, in: host) })
-        ])
+        .of(["sources": host.sources.names.compactMap { adapter.sources.source(of: $0, in: host) }])
     }
 }
 

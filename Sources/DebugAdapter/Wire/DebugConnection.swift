@@ -281,13 +281,10 @@ final class DebugOutbox: Sendable {
         switch entry {
         case .message(let given): message = given
         case .output(let output):
-            message = .object(["type": .string("event"), "event": .string("output"), "body": output.body])
+            message = .of(["type": "event", "event": "output", "body": output.body])
         }
         sequence &+= 1
-        if case .dictionary(var fields) = message {
-            fields["seq"] = .integer(sequence)
-            message = .dictionary(fields)
-        }
+        message["seq"] = .integer(sequence)
         return message.framed
     }
 
@@ -340,9 +337,6 @@ struct DebugOutput: Sendable, Hashable {
     }
 
     var body: JSONValue {
-        .object([
-            "category": .string(category.rawValue), "output": .string(text), "source": source,
-            "line": line.map(JSONValue.number),
-        ])
+        .of(["category": category.rawValue, "output": text, "source": source, "line": line])
     }
 }

@@ -151,9 +151,7 @@ package struct DebugRequest: Sendable {
 
     /// The message, for relaying to a host.
     var message: JSONValue {
-        .object([
-            "type": .string("request"), "seq": .number(sequence), "command": .string(command), "arguments": arguments,
-        ])
+        .of(["type": "request", "seq": sequence, "command": command, "arguments": arguments])
     }
 }
 

@@ -47,9 +47,7 @@ extension EditBuffer {
 
     /// The UTF-8 offset of a position.
     package func utf8Offset(of position: Int) -> Int {
-        var total = 0
-        for character in characters[..<clamp(position)] { total += character.utf8.count }
-        return total
+        characters[..<clamp(position)].reduce(0) { $0 + $1.utf8.count }
     }
 
     /// The position of a UTF-8 offset; one inside a character counts as its beginning.
@@ -87,9 +85,7 @@ extension EditBuffer {
 
     /// Sets the whole text as one undo step, with the cursor at its end.
     package mutating func setText(_ text: String) {
-        history.closeGroup()
-        replace(0..<characters.count, with: text)
-        history.closeGroup()
+        replaceAlone(0..<characters.count, with: text)
         cursor = characters.count
     }
     /// Resets the text and the undo history. The kill ring stays.
@@ -130,6 +126,14 @@ extension EditBuffer {
 
     /// Closes the undo group, so that further changes form a new undo step.
     package mutating func closeUndoGroup() { history.closeGroup() }
+
+    /// Replaces a range as an undo step of its own; otherwise as ``replace(_:with:)``.
+    @discardableResult
+    mutating func replaceAlone(_ range: Range<Int>, with text: String) -> Range<Int> {
+        closeUndoGroup()
+        defer { closeUndoGroup() }
+        return replace(range, with: text)
+    }
 
     // MARK: Inside
 
@@ -182,26 +186,12 @@ extension EditBuffer {
     }
 
     /// Printable ASCII and line breaks do not combine with plain neighbours.
-    private static func isPlain(_ character: Character?) -> Bool {
-        guard let character else { return true }
-        return character.utf8.count == 1
-    }
+    private static func isPlain(_ character: Character?) -> Bool { character.map { $0.utf8.count == 1 } ?? true }
 
     /// Converts line breaks of all kinds to `\n`.
     static func normalized(_ text: String) -> String {
         guard text.utf8.contains(0x0D) else { return text }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var afterReturn = false
-        for byte in text.utf8 {
-            if byte == 0x0D {
-                bytes.append(0x0A)
-            } else if byte != 0x0A || !afterReturn {
-                bytes.append(byte)
-            }
-            afterReturn = byte == 0x0D
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(text.map { $0.is("\r\n") || $0.is("\r") ? "\n" : $0 })
     }
 }
 
@@ -266,13 +256,9 @@ struct UndoStack: Sendable {
 
     private static func continues(_ group: Group, with edit: Edit) -> Bool {
         guard let last = group.edits.last else { return false }
-        switch (last.isTyping, edit.isTyping, last.isErasing, edit.isErasing) {
-        case (true, true, _, _):
-            // A word begins a new group.
-            return !(last.endsInSpace && !edit.endsInSpace)
-        case (_, _, true, true): return true
-        default: return false
-        }
+        // A word begins a new group.
+        if last.isTyping, edit.isTyping { return !last.endsInSpace || edit.endsInSpace }
+        return last.isErasing && edit.isErasing
     }
 }
 
@@ -321,17 +307,19 @@ package struct KillRing: Sendable {
 /// Lines, words and columns, and motions.
 extension EditBuffer {
     /// The start of a position's line. Complexity: linear in the line.
-    package func lineStart(of position: Int) -> Int {
-        var index = clamp(position)
-        while index > 0, !characters[index - 1].is("\n") { index -= 1 }
-        return index
-    }
+    package func lineStart(of position: Int) -> Int { start(of: position) { !$0.is("\n") } }
 
     /// The position of the line break at the end of a position's line, or the end of the text.
-    package func lineEnd(of position: Int) -> Int {
-        var index = clamp(position)
-        while index < characters.count, !characters[index].is("\n") { index += 1 }
-        return index
+    package func lineEnd(of position: Int) -> Int { end(of: position) { !$0.is("\n") } }
+
+    /// The position from which on all characters before another position fulfil a condition.
+    private func start(of position: Int, while condition: (Character) -> Bool) -> Int {
+        characters[..<clamp(position)].lastIndex { !condition($0) }.map { $0 + 1 } ?? 0
+    }
+
+    /// The position up to which all characters from another position on fulfil a condition.
+    func end(of position: Int, while condition: (Character) -> Bool) -> Int {
+        characters[clamp(position)...].firstIndex { !condition($0) } ?? characters.count
     }
 
     /// Whether the cursor is on the last line.
@@ -344,26 +332,17 @@ extension EditBuffer {
 
     /// The end of the word after a position. A word is letters, digits and underscores.
     package func wordEnd(after position: Int) -> Int {
-        var index = clamp(position)
-        while index < characters.count, !Self.isWord(characters[index]) { index += 1 }
-        while index < characters.count, Self.isWord(characters[index]) { index += 1 }
-        return index
+        end(of: end(of: position) { !Self.isWord($0) }, while: Self.isWord)
     }
 
     /// The beginning of the word before a position.
     package func wordStart(before position: Int) -> Int {
-        var index = clamp(position)
-        while index > 0, !Self.isWord(characters[index - 1]) { index -= 1 }
-        while index > 0, Self.isWord(characters[index - 1]) { index -= 1 }
-        return index
+        start(of: start(of: position) { !Self.isWord($0) }, while: Self.isWord)
     }
 
     /// The start of the run without white space before a position.
     package func blankStart(before position: Int) -> Int {
-        var index = clamp(position)
-        while index > 0, characters[index - 1].isWhitespace { index -= 1 }
-        while index > 0, !characters[index - 1].isWhitespace { index -= 1 }
-        return index
+        start(of: start(of: position, while: \.isWhitespace)) { !$0.isWhitespace }
     }
 
     static func isWord(_ character: Character) -> Bool {
@@ -410,41 +389,29 @@ extension EditBuffer {
     }
 
     private func width(of range: Range<Int>) -> Int {
-        var total = 0
-        for character in characters[range] { total += DisplayForm.width(of: character, atColumn: total) }
-        return total
+        characters[range].reduce(0) { $0 + DisplayForm.width(of: $1, atColumn: $0) }
+    }
+
+    /// The blanks at the start of a line.
+    private func blanks(ofLineAt position: Int) -> Range<Int> {
+        let start = lineStart(of: position)
+        return start..<end(of: start) { $0.is(" ") || $0.is("\t") }
     }
 
     // MARK: Indentation
 
     /// A line's leading white space, in columns.
-    package func indentation(ofLineAt position: Int) -> Int {
-        var index = lineStart(of: position)
-        var column = 0
-        while index < characters.count, characters[index].is(" ") || characters[index].is("\t") {
-            column += DisplayForm.width(of: characters[index], atColumn: column)
-            index += 1
-        }
-        return column
-    }
+    package func indentation(ofLineAt position: Int) -> Int { width(of: blanks(ofLineAt: position)) }
 
     /// Whether only white space precedes the cursor on its line.
-    package var isInIndentation: Bool {
-        characters[lineStart(of: cursor)..<cursor].allSatisfy { $0.is(" ") || $0.is("\t") }
-    }
+    package var isInIndentation: Bool { cursor <= blanks(ofLineAt: cursor).upperBound }
 
     /// Sets a line's leading white space to some spaces; the cursor stays with its text.
     package mutating func setIndentation(ofLineAt position: Int, to columns: Int) {
-        let start = lineStart(of: position)
-        var end = start
-        while end < characters.count, characters[end].is(" ") || characters[end].is("\t") { end += 1 }
+        let blanks = blanks(ofLineAt: position)
         let columns = max(0, columns)
         let saved = cursor
-        replace(start..<end, with: String(repeating: " ", count: columns))
-        if saved >= end {
-            place(saved + columns - (end - start))
-        } else {
-            place(min(saved, start + columns))
-        }
+        replace(blanks, with: String(repeating: " ", count: columns))
+        place(saved >= blanks.upperBound ? saved + columns - blanks.count : min(saved, blanks.lowerBound + columns))
     }
 }

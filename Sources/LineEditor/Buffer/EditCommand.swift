@@ -89,11 +89,7 @@ extension EditBuffer {
     }
 
     /// Inserts a text of any length as one undo step.
-    package mutating func paste(_ text: String) {
-        closeUndoGroup()
-        insert(text)
-        closeUndoGroup()
-    }
+    package mutating func paste(_ text: String) { replaceAlone(cursor..<cursor, with: text) }
 
     private mutating func move(to position: Int) -> Bool {
         let before = cursor
@@ -108,31 +104,22 @@ extension EditBuffer {
     }
 
     private mutating func kill(_ range: Range<Int>, _ direction: KillRing.Direction) -> Bool {
-        let joins = isKilling
         guard !range.isEmpty else { return false }
-        killRing.add(String(characters[range]), joining: joins ? direction : nil)
-        closeUndoGroup()
-        replace(range, with: "")
-        closeUndoGroup()
+        killRing.add(String(characters[range]), joining: isKilling ? direction : nil)
+        replaceAlone(range, with: "")
         isKilling = true
         return true
     }
 
     private mutating func yank() -> Bool {
         guard let text = killRing.top else { return false }
-        closeUndoGroup()
-        let range = insert(text)
-        closeUndoGroup()
-        yanked = range
+        yanked = replaceAlone(cursor..<cursor, with: text)
         return true
     }
 
     private mutating func yankPop() -> Bool {
         guard let range = yanked, let text = killRing.rotate() else { return false }
-        closeUndoGroup()
-        let replaced = replace(range, with: text)
-        closeUndoGroup()
-        yanked = replaced
+        yanked = replaceAlone(range, with: text)
         return true
     }
 
@@ -143,9 +130,7 @@ extension EditBuffer {
         guard end - start >= 2, cursor > start else { return false }
         let right = cursor == end ? cursor - 1 : cursor
         let pair = String([characters[right], characters[right - 1]])
-        closeUndoGroup()
-        replace(right - 1..<right + 1, with: pair)
-        closeUndoGroup()
+        replaceAlone(right - 1..<right + 1, with: pair)
         return true
     }
 
@@ -158,20 +143,15 @@ extension EditBuffer {
         let first = String(characters[firstStart..<firstEnd])
         let between = String(characters[firstEnd..<secondStart])
         let second = String(characters[secondStart..<secondEnd])
-        closeUndoGroup()
-        replace(firstStart..<secondEnd, with: second + between + first)
-        closeUndoGroup()
+        replaceAlone(firstStart..<secondEnd, with: second + between + first)
         return true
     }
 
     private mutating func changeWord(_ change: (String) -> String) -> Bool {
-        var start = cursor
-        while start < characters.count, !Self.isWord(characters[start]) { start += 1 }
+        let start = end(of: cursor) { !Self.isWord($0) }
         let end = wordEnd(after: cursor)
         guard start < end else { return false }
-        closeUndoGroup()
-        replace(start..<end, with: change(String(characters[start..<end])))
-        closeUndoGroup()
+        replaceAlone(start..<end, with: change(String(characters[start..<end])))
         return true
     }
 }

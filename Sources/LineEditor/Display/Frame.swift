@@ -29,11 +29,9 @@ struct Frame: Sendable {
         add(scene.prompt)
         let firstRow = rows.count - 1
         addText(scene)
-        if !scene.suggestion.isEmpty {
-            var column = 0
-            for character in scene.suggestion where !character.is("\n") {
-                addDisplayed(character, .suggestion, textColumn: &column)
-            }
+        var column = 0
+        for character in scene.suggestion where !character.is("\n") {
+            addDisplayed(character, .suggestion, textColumn: &column)
         }
         addMargin(scene.margin, toRow: firstRow)
         // Behind a full row, the cursor is at the start of the next one.
@@ -149,8 +147,7 @@ struct Frame: Sendable {
 
     /// The style of each byte of the text.
     private static func styles(of scene: Scene) -> [UInt8] {
-        var total = 0
-        for character in scene.characters { total += character.utf8.count }
+        let total = scene.characters.reduce(0) { $0 + $1.utf8.count }
         var styles = [UInt8](repeating: TextStyle.plain.rawValue, count: total)
         for span in scene.spans {
             let range = span.range.clamped(to: 0..<total)
@@ -257,30 +254,23 @@ enum DisplayForm: Equatable {
 
     init(_ character: Character, atColumn column: Int) {
         let width = DisplayWidth.of(character)
-        if width > 0 {
+        guard width == 0, let scalar = character.unicodeScalars.first else {
             self = .itself(width)
             return
         }
-        guard let scalar = character.unicodeScalars.first else {
-            self = .itself(0)
-            return
-        }
-        switch scalar.value {
-        case 0x09:
-            self = .substitute(String(repeating: " ", count: Self.tabStop - column % Self.tabStop))
-        case 0..<0x20:
-            self = .substitute("^" + String(Character(Unicode.Scalar(UInt8(scalar.value) + 0x40))))
-        case 0x7F:
-            self = .substitute("^?")
-        default:
-            switch scalar.properties.generalCategory {
-            case .nonspacingMark, .enclosingMark, .spacingMark:
-                // A combining mark without a base is shown on Unicode's dotted circle.
-                self = .substitute("\u{25CC}" + String(character))
+        let text =
+            switch scalar.value {
+            case 0x09: String(repeating: " ", count: Self.tabStop - column % Self.tabStop)
+            case 0..<0x20: "^" + String(Character(Unicode.Scalar(UInt8(scalar.value) + 0x40)))
+            case 0x7F: "^?"
             default:
-                self = .substitute("<" + String(scalar.value, radix: 16, uppercase: true) + ">")
+                switch scalar.properties.generalCategory {
+                // A combining mark without a base is shown on Unicode's dotted circle.
+                case .nonspacingMark, .enclosingMark, .spacingMark: "\u{25CC}" + String(character)
+                default: "<" + String(scalar.value, radix: 16, uppercase: true) + ">"
+                }
             }
-        }
+        self = .substitute(text)
     }
 
     static func width(of character: Character, atColumn column: Int) -> Int {

@@ -39,30 +39,19 @@ public struct TerminalRenderer: Sendable {
     /// of the row below.
     package mutating func leave(_ scene: Scene) -> [UInt8] {
         var frame = Frame(scene, columns: columns)
-        let whole = frame.rows
-        let isTaller = whole.count > rows
-        var bytes: [UInt8]
-        if isTaller {
-            bytes = erase()
-            frame.rows = whole
-            frame.cursorRow = whole.count - 1
-            frame.cursorColumn = whole[whole.count - 1].cells.count
-            bytes += draw(frame)
-        } else {
-            frame.cursorRow = whole.count - 1
-            frame.cursorColumn = min(whole[whole.count - 1].cells.count, columns - 1)
-            bytes = draw(frame)
-        }
-        last = nil
-        scroll = 0
+        // A frame that is taller than the screen is drawn whole, and scrolls.
+        var bytes = frame.rows.count > rows ? erase() : []
+        frame.cursorRow = frame.rows.count - 1
+        frame.cursorColumn = frame.rows[frame.cursorRow].cells.count
+        bytes += draw(frame)
+        forget()
         return bytes + Array("\r\n".utf8)
     }
 
     /// Erases the scene and moves the cursor to its start. The next scene is drawn from there.
     package mutating func erase() -> [UInt8] {
         guard let frame = last else { return [] }
-        last = nil
-        scroll = 0
+        forget()
         // No ESC [ J from the first row: at the top of the screen tmux treats that as clearing the screen, and copies
         // the cleared rows into its history.
         let below = frame.rows.count > 1 ? "\u{1B}[B\u{1B}[J\u{1B}[A" : ""

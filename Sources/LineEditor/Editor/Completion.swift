@@ -13,24 +13,10 @@ public struct CompletionResult: Hashable, Sendable {
 
     /// The common prefix of all candidates' texts.
     package var commonPrefix: String {
-        guard var prefix = candidates.first?.text else { return "" }
-        for candidate in candidates.dropFirst() {
-            prefix = prefix.commonPrefix(with: candidate.text)
-            if prefix.isEmpty { break }
+        guard let first = candidates.first?.text else { return "" }
+        return candidates.dropFirst().reduce(first) { common, candidate in
+            String(zip(common, candidate.text).prefix { $0 == $1 }.map(\.0))
         }
-        return prefix
-    }
-}
-
-extension String {
-    fileprivate func commonPrefix(with other: String) -> String {
-        var end = startIndex
-        var theirs = other.startIndex
-        while end < endIndex, theirs < other.endIndex, self[end] == other[theirs] {
-            end = index(after: end)
-            theirs = other.index(after: theirs)
-        }
-        return String(self[..<end])
     }
 }
 
@@ -148,9 +134,8 @@ struct CompletionMenu: Sendable {
         }
         first = max(0, min(first, candidates.count - visible))
         let shown = first..<first + visible
-        var labelWidth = 0
-        for candidate in candidates[shown] { labelWidth = max(labelWidth, DisplayWidth.of(candidate.label)) }
-        labelWidth = min(labelWidth, max(8, columns / 2))
+        let widest = candidates[shown].map { DisplayWidth.of($0.label) }.max() ?? 0
+        let labelWidth = min(widest, max(8, columns / 2))
         let kindWidth = candidates[shown].reduce(0) { max($0, $1.kind.rawValue.count) }
         var lines = shown.map { line($0, labelWidth: labelWidth, kindWidth: kindWidth) }
         if hasMore, height > 1 {
@@ -252,9 +237,7 @@ extension TerminalLineEditor {
         let common = result.commonPrefix
         let typed = String(buffer.characters[range])
         if common.utf8.count > typed.utf8.count {
-            buffer.closeUndoGroup()
-            buffer.replace(range, with: common)
-            buffer.closeUndoGroup()
+            buffer.replaceAlone(range, with: common)
             completion.range = range.lowerBound..<buffer.cursor
         }
         completion.menu = CompletionMenu(result.candidates)
@@ -327,9 +310,7 @@ extension TerminalLineEditor {
     }
 
     private func replace(_ range: Range<Int>, with candidate: CompletionCandidate, isFinal: Bool) {
-        buffer.closeUndoGroup()
-        buffer.replace(range, with: candidate.text + (isFinal ? candidate.suffix : ""))
-        buffer.closeUndoGroup()
+        buffer.replaceAlone(range, with: candidate.text + (isFinal ? candidate.suffix : ""))
     }
 
     /// The range of characters that a result replaces.

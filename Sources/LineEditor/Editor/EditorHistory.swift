@@ -13,7 +13,7 @@ public struct EditorHistory: Sendable {
     /// A history of limited length; of duplicate entries the last is kept.
     public init(_ entries: some Sequence<String> = [], limit: Int = 10_000) {
         self.limit = max(1, limit)
-        self.entries = Self.folded(Array(entries), limit: self.limit)
+        self.entries = entries.reversed().unique().prefix(self.limit).reversed()
     }
 
     /// Adds an entry as the newest; an earlier duplicate is removed.
@@ -40,25 +40,8 @@ public struct EditorHistory: Sendable {
     package mutating func removeAll() { entries.removeAll() }
 
     /// The newest entry before an index that has a prefix and is longer than it.
-    package func newest(withPrefix prefix: String, before index: Int? = nil) -> Int? {
-        let wanted = prefix.utf8
-        var candidate = min(index ?? entries.count, entries.count) - 1
-        while candidate >= 0 {
-            let entry = entries[candidate].utf8
-            if entry.count > wanted.count, entry.starts(with: wanted) { return candidate }
-            candidate -= 1
-        }
-        return nil
-    }
-
-    static func folded(_ entries: [String], limit: Int) -> [String] {
-        var seen: NameSet = []
-        var newestFirst: [String] = []
-        for entry in entries.reversed() where seen.insert(entry).inserted {
-            newestFirst.append(entry)
-            if newestFirst.count == limit { break }
-        }
-        return newestFirst.reversed()
+    package func newest(withPrefix prefix: String) -> Int? {
+        entries.lastIndex { $0.utf8.count > prefix.utf8.count && $0.hasPrefix(prefix) }
     }
 }
 
@@ -162,7 +145,6 @@ package struct HistoryFile: Sendable {
 
     static func encode(_ entry: String) -> [UInt8] {
         var line: [UInt8] = []
-        line.reserveCapacity(entry.utf8.count + 1)
         for byte in entry.utf8 {
             switch byte {
             case 0x0A: line += [0x5C, UInt8(ascii: "n")]
@@ -178,23 +160,19 @@ package struct HistoryFile: Sendable {
     static func decode(_ line: some Collection<UInt8>) -> String {
         guard line.contains(0x5C) else { return String(decoding: line, as: UTF8.self) }
         var bytes: [UInt8] = []
-        var isEscaped = false
-        for byte in line {
-            if isEscaped {
-                switch byte {
-                case UInt8(ascii: "n"): bytes.append(0x0A)
-                case UInt8(ascii: "r"): bytes.append(0x0D)
-                case 0x5C: bytes.append(0x5C)
-                default: bytes += [0x5C, byte]
-                }
-                isEscaped = false
-            } else if byte == 0x5C {
-                isEscaped = true
-            } else {
+        var rest = line.makeIterator()
+        while let byte = rest.next() {
+            guard byte == 0x5C else {
                 bytes.append(byte)
+                continue
+            }
+            switch rest.next() {
+            case UInt8(ascii: "n"): bytes.append(0x0A)
+            case UInt8(ascii: "r"): bytes.append(0x0D)
+            case 0x5C, nil: bytes.append(0x5C)
+            case let other?: bytes += [0x5C, other]
             }
         }
-        if isEscaped { bytes.append(0x5C) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -238,11 +216,7 @@ package struct HistoryFile: Sendable {
 
     private func readAll(_ descriptor: CInt) throws(HistoryError) -> [UInt8] {
         let size = lseek(descriptor, 0, SEEK_END)
-        if size > Self.maximumBytes {
-            lseek(descriptor, size - Self.maximumBytes, SEEK_SET)
-        } else {
-            lseek(descriptor, 0, SEEK_SET)
-        }
+        lseek(descriptor, max(size - Self.maximumBytes, 0), SEEK_SET)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while bytes.count < Self.maximumBytes {

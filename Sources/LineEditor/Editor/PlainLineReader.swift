@@ -26,26 +26,19 @@ package struct PlainLineReader {
         continuationPrompt = continuation.text
         entry = []
         isActive = true
-        var outcomes: [EditorOutcome] = []
-        write(self.prompt, &outcomes)
-        process(&outcomes)
-        return outcomes
+        return write(self.prompt) + process()
     }
 
     /// Processes bytes; those after a submitted entry are kept for the next one.
     package mutating func feed(_ bytes: some Sequence<UInt8>) -> [EditorOutcome] {
         queue += bytes
-        var outcomes: [EditorOutcome] = []
-        process(&outcomes)
-        return outcomes
+        return process()
     }
 
     /// Ends the input: submits the unfinished entry, and reports the end at the next `begin`.
     package mutating func end() -> [EditorOutcome] {
         hasEnded = true
-        var outcomes: [EditorOutcome] = []
-        process(&outcomes)
-        return outcomes
+        return process()
     }
 
     /// Control-C, received as a signal: drops the unfinished entry and writes the prompt again.
@@ -54,64 +47,57 @@ package struct PlainLineReader {
         entry = []
         line = []
         queue = []
-        var outcomes: [EditorOutcome] = []
-        if !prompt.isEmpty { write("\n", &outcomes) }
-        outcomes.append(.interrupt)
-        write(prompt, &outcomes)
-        return outcomes
+        return (prompt.isEmpty ? [] : write("\n")) + [.interrupt] + write(prompt)
     }
 
     /// Writes the prompt again after other programs used the terminal.
     package func resume() -> [EditorOutcome] {
         guard isActive else { return [] }
-        var outcomes: [EditorOutcome] = []
-        write(entry.isEmpty ? prompt : continuationPrompt, &outcomes)
-        return outcomes
+        return write(entry.isEmpty ? prompt : continuationPrompt)
     }
 
-    private mutating func process(_ outcomes: inout [EditorOutcome]) {
+    private mutating func process() -> [EditorOutcome] {
+        var outcomes: [EditorOutcome] = []
         var index = 0
         while isActive, index < queue.count {
             let byte = queue[index]
             index += 1
             if byte == 0x0A {
                 if line.last == 0x0D { line.removeLast() }
-                endLine(&outcomes)
+                outcomes += endLine()
             } else if line.count + entry.count < Self.maximumEntry {
                 line.append(byte)
             }
         }
         queue.removeFirst(index)
-        guard hasEnded, isActive, queue.isEmpty else { return }
-        if line.isEmpty, entry.isEmpty {
-            isActive = false
-            outcomes.append(.endOfInput)
-        } else {
-            entry += line
-            line = []
-            submit(String(decoding: entry, as: UTF8.self), &outcomes)
-        }
+        guard hasEnded, isActive, queue.isEmpty else { return outcomes }
+        if !line.isEmpty || !entry.isEmpty { return outcomes + submit(takeLine()) }
+        isActive = false
+        return outcomes + [.endOfInput]
     }
 
-    private mutating func endLine(_ outcomes: inout [EditorOutcome]) {
+    /// Takes the line into the entry, and returns the entry's text.
+    private mutating func takeLine() -> String {
         entry += line
         line = []
-        let text = String(decoding: entry, as: UTF8.self)
+        return String(decoding: entry, as: UTF8.self)
+    }
+
+    private mutating func endLine() -> [EditorOutcome] {
+        let text = takeLine()
         switch services.completeness(text) {
-        case .complete, .invalid: submit(text, &outcomes)
+        case .complete, .invalid: return submit(text)
         case .incomplete:
             entry.append(0x0A)
-            write(continuationPrompt, &outcomes)
+            return write(continuationPrompt)
         }
     }
 
-    private mutating func submit(_ text: String, _ outcomes: inout [EditorOutcome]) {
+    private mutating func submit(_ text: String) -> [EditorOutcome] {
         isActive = false
         entry = []
-        outcomes.append(.submitted(text))
+        return [.submitted(text)]
     }
 
-    private func write(_ text: String, _ outcomes: inout [EditorOutcome]) {
-        if !text.isEmpty { outcomes.append(.write(Array(text.utf8))) }
-    }
+    private func write(_ text: String) -> [EditorOutcome] { text.isEmpty ? [] : [.write(Array(text.utf8))] }
 }

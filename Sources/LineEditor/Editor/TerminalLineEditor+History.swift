@@ -79,37 +79,19 @@ struct HistoryWalk: Sendable {
 
     /// Moves to the next older entry; nil and no change if there is none.
     mutating func older(in history: EditorHistory) -> String? {
-        var candidate = min(index, history.entries.count)
         let shown = index < history.entries.count ? history.entries[index] : original
-        while let found = find(before: candidate, in: history) {
-            candidate = found
-            if history.entries[found] != shown {
-                index = found
-                return history.entries[found]
-            }
-        }
-        return nil
+        let earlier = history.entries.prefix(index)
+        guard let found = earlier.lastIndex(where: { $0.hasPrefix(prefix) && $0 != shown }) else { return nil }
+        index = found
+        return history.entries[found]
     }
 
     /// Moves to the next newer entry, after the newest to the typed text; nil at the end.
     mutating func newer(in history: EditorHistory) -> String? {
         guard index < history.entries.count else { return nil }
-        index += 1
-        while index < history.entries.count {
-            let entry = history.entries[index]
-            if entry.utf8.starts(with: prefix.utf8), entry != original { return entry }
-            index += 1
-        }
-        return original
-    }
-
-    private func find(before candidate: Int, in history: EditorHistory) -> Int? {
-        var next = candidate - 1
-        while next >= 0 {
-            if history.entries[next].utf8.starts(with: prefix.utf8) { return next }
-            next -= 1
-        }
-        return nil
+        let later = history.entries[(index + 1)...]
+        index = later.firstIndex { $0.hasPrefix(prefix) && $0 != original } ?? history.entries.count
+        return index < history.entries.count ? history.entries[index] : original
     }
 }
 
@@ -172,22 +154,8 @@ struct HistorySearch: Sendable {
 
     /// The offset of the last occurrence of the bytes. Case is ignored for ASCII letters only.
     private static func find(_ wanted: [UInt8], in text: String, foldingCase: Bool) -> Int? {
-        guard !wanted.isEmpty, text.utf8.count >= wanted.count else { return nil }
-        var text = text
-        return text.withUTF8 { bytes in
-            var start = bytes.count - wanted.count
-            while start >= 0 {
-                var length = 0
-                while length < wanted.count {
-                    var byte = bytes[start + length]
-                    if foldingCase, byte >= 0x41, byte <= 0x5A { byte += 0x20 }
-                    if byte != wanted[length] { break }
-                    length += 1
-                }
-                if length == wanted.count { return start }
-                start -= 1
-            }
-            return nil
-        }
+        let bytes = text.utf8.map { foldingCase && (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+        guard !wanted.isEmpty, bytes.count >= wanted.count else { return nil }
+        return (0...bytes.count - wanted.count).last { bytes[$0...].starts(with: wanted) }
     }
 }

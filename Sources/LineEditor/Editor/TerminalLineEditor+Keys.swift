@@ -60,7 +60,7 @@ extension TerminalLineEditor {
         case .searchOlder, .searchNewer: recall.search = HistorySearch(from: buffer)
         case .complete: completeOrIndent()
         case .completeBackward: outdent()
-        case .acceptSuggestion: acceptSuggestion(wholeWords: nil)
+        case .acceptSuggestion: acceptSuggestion(word: false)
         case .interrupt: interrupt()
         case .suspend:
             completion.menu = nil
@@ -83,9 +83,9 @@ extension TerminalLineEditor {
     private func perform(_ command: EditCommand) {
         switch command {
         case .moveRight, .moveToLineEnd, .moveToEnd:
-            if acceptSuggestion(wholeWords: false) { return }
+            if acceptSuggestion(word: false) { return }
         case .moveWordRight:
-            if acceptSuggestion(wholeWords: true) { return }
+            if acceptSuggestion(word: true) { return }
         case .deleteBackward:
             if deleteIndentation() { return }
         default: break
@@ -94,16 +94,11 @@ extension TerminalLineEditor {
     }
 
     @discardableResult
-    private func acceptSuggestion(wholeWords: Bool?) -> Bool {
+    private func acceptSuggestion(word isWord: Bool) -> Bool {
         guard let suggestion else { return false }
-        buffer.closeUndoGroup()
-        if wholeWords == true {
-            let rest = EditBuffer(suggestion)
-            buffer.insert(String(rest.characters[..<rest.wordEnd(after: 0)]))
-        } else {
-            buffer.insert(suggestion)
-        }
-        buffer.closeUndoGroup()
+        let rest = EditBuffer(suggestion)
+        let end = isWord ? rest.wordEnd(after: 0) : rest.characters.count
+        buffer.replaceAlone(buffer.cursor..<buffer.cursor, with: String(rest.characters[..<end]))
         return true
     }
 
@@ -145,11 +140,8 @@ extension TerminalLineEditor {
         }
         dedent()
         var columns = indent ?? 0
-        if indent == nil {
-            switch services.completeness(buffer.textBeforeCursor) {
-            case .incomplete(let wanted): columns = wanted
-            case .complete, .invalid: columns = 0
-            }
+        if indent == nil, case .incomplete(let wanted) = services.completeness(buffer.textBeforeCursor) {
+            columns = wanted
         }
         // An empty line keeps no indentation.
         let start = buffer.lineStart(of: buffer.cursor)
@@ -205,60 +197,34 @@ enum BracketMatcher {
     /// The spans to mark: both brackets of a pair, or an unmatched closing one. Brackets in strings and comments, by
     /// the text's styles, are ignored. Complexity: linear in the text and the spans.
     static func spans(in text: String, cursor: Int, styled spans: [StyledSpan]) -> [StyledSpan] {
-        var text = text
-        return text.withUTF8 { bytes in
-            guard
-                let place = [cursor, cursor - 1].first(where: { $0 >= 0 && $0 < bytes.count && isBracket(bytes[$0]) })
-            else { return [] }
-            var isHidden = [Bool](repeating: false, count: bytes.count)
-            for span in spans where span.style == .string || span.style == .comment || span.style == .escape {
-                for index in span.range.clamped(to: 0..<bytes.count) { isHidden[index] = true }
-            }
-            guard !isHidden[place] else { return [] }
-            let opens = isOpening(bytes[place])
-            let step = opens ? 1 : -1
-            var expected: [UInt8] = []
-            var index = place
-            while index >= 0, index < bytes.count {
-                let byte = bytes[index]
-                if !isHidden[index], isBracket(byte) {
-                    if isOpening(byte) == opens {
-                        expected.append(partner(byte))
-                    } else {
-                        guard expected.popLast() == byte else {
-                            return [StyledSpan(index..<index + 1, .unmatchedBracket)]
-                        }
-                        if expected.isEmpty {
-                            return [
-                                StyledSpan(place..<place + 1, .matchingBracket),
-                                StyledSpan(index..<index + 1, .matchingBracket),
-                            ]
-                        }
-                    }
-                }
-                index += step
-            }
-            // An unmatched opening bracket is being typed; an unmatched closing one is an error.
-            return opens ? [] : [StyledSpan(place..<place + 1, .unmatchedBracket)]
+        let bytes = Array(text.utf8)
+        let places = [cursor, cursor - 1].filter(bytes.indices.contains)
+        guard let place = places.first(where: { partners[bytes[$0]] != nil }) else { return [] }
+        var isHidden = [Bool](repeating: false, count: bytes.count)
+        for span in spans where span.style == .string || span.style == .comment || span.style == .escape {
+            for index in span.range.clamped(to: bytes.indices) { isHidden[index] = true }
         }
+        guard !isHidden[place] else { return [] }
+        let opens = isOpening(bytes[place])
+        var expected: [UInt8] = []
+        for index in stride(from: place, through: opens ? bytes.count - 1 : 0, by: opens ? 1 : -1) {
+            guard !isHidden[index], let partner = partners[bytes[index]] else { continue }
+            if isOpening(bytes[index]) == opens {
+                expected.append(partner)
+                continue
+            }
+            guard expected.popLast() == bytes[index] else { return [StyledSpan(index..<index + 1, .unmatchedBracket)] }
+            if expected.isEmpty { return [place, index].map { StyledSpan($0..<$0 + 1, .matchingBracket) } }
+        }
+        // An unmatched opening bracket is being typed; an unmatched closing one is an error.
+        return opens ? [] : [StyledSpan(place..<place + 1, .unmatchedBracket)]
     }
 
     private static func isOpening(_ byte: UInt8) -> Bool { byte == 0x28 || byte == 0x5B || byte == 0x7B }
 
-    private static func isBracket(_ byte: UInt8) -> Bool {
-        isOpening(byte) || byte == 0x29 || byte == 0x5D || byte == 0x7D
-    }
-
-    private static func partner(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case 0x28: 0x29
-        case 0x29: 0x28
-        case 0x5B: 0x5D
-        case 0x5D: 0x5B
-        case 0x7B: 0x7D
-        default: 0x7B
-        }
-    }
+    private static let partners: [UInt8: UInt8] = [
+        0x28: 0x29, 0x29: 0x28, 0x5B: 0x5D, 0x5D: 0x5B, 0x7B: 0x7D, 0x7D: 0x7B,
+    ]
 }
 
 /// Converts a pasted text for insertion: normalizes line breaks, and removes prompts copied from a session.

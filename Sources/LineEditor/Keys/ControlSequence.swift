@@ -47,14 +47,11 @@ struct ControlSequence {
         if marker != nil { return marked }
         if isRelease { return .nothing }
         switch final {
-        case UInt8(ascii: "A")...UInt8(ascii: "D"), UInt8(ascii: "E"), UInt8(ascii: "F"), UInt8(ascii: "H"),
-            UInt8(ascii: "P"), UInt8(ascii: "Q"), UInt8(ascii: "S"):
-            return press(Self.letterKey(final))
-        case UInt8(ascii: "R"):
-            guard parameters.count >= 2 else { return press(.function(3)) }
+        case UInt8(ascii: "R") where parameters.count >= 2:
             return .key(.report(TerminalReport(.cursorPosition(row: parameter(0), column: parameter(1)))))
+        case _ where Self.letterKeys[final] != nil: return press(Self.letterKeys[final])
         case UInt8(ascii: "a")...UInt8(ascii: "d"):
-            return .key(.press(Self.letterKey(final - 0x20) ?? .begin, .shift))
+            return .key(.press(Self.letterKeys[final - 0x20] ?? .begin, .shift))
         case UInt8(ascii: "Z"): return .key(.press(.tab, modifiers.union(.shift)))
         case UInt8(ascii: "I"): return .key(.focus(true))
         case UInt8(ascii: "O"): return .key(.focus(false))
@@ -139,22 +136,12 @@ struct ControlSequence {
 
     // MARK: Tables
 
-    private static func letterKey(_ final: UInt8) -> KeyCode? {
-        switch final {
-        case UInt8(ascii: "A"): .up
-        case UInt8(ascii: "B"): .down
-        case UInt8(ascii: "C"): .right
-        case UInt8(ascii: "D"): .left
-        case UInt8(ascii: "E"): .begin
-        case UInt8(ascii: "F"): .end
-        case UInt8(ascii: "H"): .home
-        case UInt8(ascii: "P"): .function(1)
-        case UInt8(ascii: "Q"): .function(2)
-        case UInt8(ascii: "R"): .function(3)
-        case UInt8(ascii: "S"): .function(4)
-        default: nil
-        }
-    }
+    private static let letterKeys: [UInt8: KeyCode] = Dictionary(
+        uniqueKeysWithValues: zip(
+            "ABCDEFHPQRS".utf8,
+            [
+                .up, .down, .right, .left, .begin, .end, .home, .function(1), .function(2), .function(3), .function(4),
+            ]))
 
     private static func numberKey(_ number: Int) -> KeyCode? {
         switch number {
@@ -176,12 +163,12 @@ struct ControlSequence {
     /// `ESC O` and a letter: the keypad's application mode, and rxvt's arrows with Control.
     static func singleShift(_ final: UInt8) -> (KeyCode, KeyModifiers)? {
         switch final {
-        case UInt8(ascii: "a")...UInt8(ascii: "d"): letterKey(final - 0x20).map { ($0, .control) }
+        case UInt8(ascii: "a")...UInt8(ascii: "d"): letterKeys[final - 0x20].map { ($0, .control) }
         case UInt8(ascii: "M"): (.enter, [])
         case UInt8(ascii: "j")...UInt8(ascii: "y"):
             // The keypad's signs and digits are encoded 64 above.
             (.character(Character(Unicode.Scalar(final - 0x40))), [])
-        default: letterKey(final).map { ($0, []) }
+        default: letterKeys[final].map { ($0, []) }
         }
     }
 }

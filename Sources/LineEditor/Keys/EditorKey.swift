@@ -74,13 +74,8 @@ package struct KeyModifiers: OptionSet, Hashable, Sendable {
 
     /// Decodes the parameter of a control sequence, which is the bits plus one; Caps Lock and Num Lock are ignored.
     init(parameter: Int) {
-        let bits = parameter > 0 ? parameter - 1 : 0
-        var result: KeyModifiers = []
-        if bits & 1 != 0 { result.insert(.shift) }
-        if bits & 2 != 0 { result.insert(.alt) }
-        if bits & 4 != 0 { result.insert(.control) }
-        if bits & 0b11_1000 != 0 { result.insert(.command) }
-        self = result
+        let bits = UInt8(truncatingIfNeeded: parameter > 0 ? parameter - 1 : 0)
+        self = KeyModifiers(rawValue: bits & 7).union(bits & 0b11_1000 != 0 ? .command : [])
     }
 }
 

@@ -55,20 +55,12 @@ package struct KeyDecoder: Sendable {
                 guard takePaste(into: &keys) else { break }
                 continue
             }
-            let step = next(flushing: flushing)
-            switch step {
-            case .incomplete:
-                pending.removeFirst(position)
-                position = 0
-                return
-            case .nothing(let length):
-                position += length
-            case .key(let key, let length):
-                position += length
-                keys.append(key)
-            case .pasteBegins(let length):
-                position += length
-                paste = []
+            guard let (meaning, length) = next(flushing: flushing) else { break }
+            position += length
+            switch meaning {
+            case .key(let key): keys.append(key)
+            case .pasteBegins: paste = []
+            case .nothing: break
             }
         }
         pending.removeFirst(min(position, pending.count))
@@ -113,12 +105,8 @@ package struct KeyDecoder: Sendable {
 
     // MARK: One key
 
-    private enum Step {
-        case incomplete
-        case nothing(Int)
-        case key(EditorKey, Int)
-        case pasteBegins(Int)
-    }
+    /// What the next bytes mean, and how many they are; nil when more bytes are needed.
+    private typealias Step = (meaning: ControlSequence.Meaning, length: Int)?
 
     private func byte(_ offset: Int) -> UInt8? {
         let index = position + offset
@@ -128,7 +116,7 @@ package struct KeyDecoder: Sendable {
     private func next(flushing: Bool) -> Step {
         guard byte(0) == 0x1B else { return plain(at: 0, modifiers: []) }
         guard let second = byte(1) else {
-            return flushing ? .key(.press(.escape), 1) : .incomplete
+            return flushing ? (.key(.press(.escape)), 1) : nil
         }
         switch second {
         case 0x5B: return controlSequence(at: 2, extra: [], flushing: flushing)
@@ -139,8 +127,8 @@ package struct KeyDecoder: Sendable {
             switch byte(2) {
             case 0x5B: return controlSequence(at: 3, extra: .alt, flushing: flushing)
             case 0x4F: return singleShift(at: 3, extra: .alt, flushing: flushing)
-            case nil where !flushing: return .incomplete
-            default: return .key(.press(.escape), 1)
+            case nil where !flushing: return nil
+            default: return (.key(.press(.escape)), 1)
             }
         default: return plain(at: 1, modifiers: .alt)
         }
@@ -148,22 +136,22 @@ package struct KeyDecoder: Sendable {
 
     /// A character or a control code, with Alt after an Escape.
     private func plain(at offset: Int, modifiers: KeyModifiers) -> Step {
-        guard let first = byte(offset) else { return .incomplete }
+        guard let first = byte(offset) else { return nil }
         switch first {
         // Both together, in a paste without marks, are one line end.
-        case 0x0D where byte(offset + 1) == 0x0A: return .key(.press(.enter, modifiers), offset + 2)
-        case 0x0D, 0x0A: return .key(.press(.enter, modifiers), offset + 1)
-        case 0x09: return .key(.press(.tab, modifiers), offset + 1)
-        case 0x7F, 0x08: return .key(.press(.backspace, modifiers), offset + 1)
-        case 0x00: return .key(.press(.character(" "), modifiers.union(.control)), offset + 1)
+        case 0x0D where byte(offset + 1) == 0x0A: return (.key(.press(.enter, modifiers)), offset + 2)
+        case 0x0D, 0x0A: return (.key(.press(.enter, modifiers)), offset + 1)
+        case 0x09: return (.key(.press(.tab, modifiers)), offset + 1)
+        case 0x7F, 0x08: return (.key(.press(.backspace, modifiers)), offset + 1)
+        case 0x00: return (.key(.press(.character(" "), modifiers.union(.control))), offset + 1)
         case 0x01...0x1A:
             let letter = Character(Unicode.Scalar(first + 0x60))
-            return .key(.press(.character(letter), modifiers.union(.control)), offset + 1)
+            return (.key(.press(.character(letter), modifiers.union(.control))), offset + 1)
         case 0x1C...0x1F:
             let symbol = Character(Unicode.Scalar(first + 0x40))
-            return .key(.press(.character(symbol), modifiers.union(.control)), offset + 1)
+            return (.key(.press(.character(symbol), modifiers.union(.control))), offset + 1)
         case 0x20...0x7E:
-            return .key(.press(.character(Character(Unicode.Scalar(first))), modifiers), offset + 1)
+            return (.key(.press(.character(Character(Unicode.Scalar(first))), modifiers)), offset + 1)
         default: return multibyte(first, at: offset, modifiers: modifiers)
         }
     }
@@ -175,88 +163,84 @@ package struct KeyDecoder: Sendable {
         case 0xC2...0xDF: length = 2
         case 0xE0...0xEF: length = 3
         case 0xF0...0xF4: length = 4
-        default: return .key(replacement, offset + 1)
+        default: return (.key(replacement), offset + 1)
         }
         for index in 1..<length {
             // The rest may come late, over a slow line.
-            guard let following = byte(offset + index) else { return .incomplete }
-            guard following & 0xC0 == 0x80 else { return .key(replacement, offset + index) }
+            guard let following = byte(offset + index) else { return nil }
+            guard following & 0xC0 == 0x80 else { return (.key(replacement), offset + index) }
         }
         let start = position + offset
         guard let text = String(validating: pending[start..<start + length], as: UTF8.self), let character = text.first
-        else { return .key(replacement, offset + length) }
-        return .key(.press(.character(character), modifiers), offset + length)
+        else { return (.key(replacement), offset + length) }
+        return (.key(.press(.character(character), modifiers)), offset + length)
     }
 
     private func singleShift(at offset: Int, extra: KeyModifiers, flushing: Bool) -> Step {
         guard let final = byte(offset) else {
-            return flushing ? .key(.press(.character("O"), .alt), offset) : .incomplete
+            return flushing ? (.key(.press(.character("O"), .alt)), offset) : nil
         }
         guard let (code, modifiers) = ControlSequence.singleShift(final) else {
             // Not a sequence: Alt-O, followed by another key.
-            return .key(.press(.character("O"), .alt), offset)
+            return (.key(.press(.character("O"), .alt)), offset)
         }
-        return .key(.press(code, modifiers.union(extra)), offset + 1)
+        return (.key(.press(code, modifiers.union(extra))), offset + 1)
     }
 
     private func controlSequence(at offset: Int, extra: KeyModifiers, flushing: Bool) -> Step {
         // The Linux console sends ESC [ [ A to E for F1 to F5.
         if byte(offset) == 0x5B {
             guard let letter = byte(offset + 1) else {
-                return flushing ? .key(.press(.character("["), .alt), offset) : .incomplete
+                return flushing ? (.key(.press(.character("["), .alt)), offset) : nil
             }
-            guard (0x41...0x45).contains(letter) else { return .nothing(offset + 1) }
-            return .key(.press(.function(Int(letter) - 0x40), extra), offset + 2)
+            guard (0x41...0x45).contains(letter) else { return (.nothing, offset + 1) }
+            return (.key(.press(.function(Int(letter) - 0x40), extra)), offset + 2)
         }
         var end = offset
         while let next = byte(end), (0x20...0x3F).contains(next) {
             // rxvt ends a shifted key with a dollar sign, which the standard does not allow as a final byte.
             if next == 0x24, end > offset, let first = byte(offset), (0x30...0x39).contains(first) { break }
             end += 1
-            if end - offset > Self.maximumSequence { return .nothing(end) }
+            if end - offset > Self.maximumSequence { return (.nothing, end) }
         }
         guard let final = byte(end) else {
-            guard flushing else { return .incomplete }
-            return end == offset ? .key(.press(.character("["), .alt), offset) : .nothing(end)
+            guard flushing else { return nil }
+            return end == offset ? (.key(.press(.character("["), .alt)), offset) : (.nothing, end)
         }
         // Any other byte begins a new sequence.
-        guard (0x40...0x7E).contains(final) || final == 0x24 else { return .nothing(end) }
+        guard (0x40...0x7E).contains(final) || final == 0x24 else { return (.nothing, end) }
         if final == 0x4D, end == offset {
             // The oldest mouse encoding: three bytes follow.
-            guard byte(end + 3) != nil else { return flushing ? .nothing(pending.count - position) : .incomplete }
-            return .nothing(end + 4)
+            guard byte(end + 3) != nil else { return flushing ? (.nothing, pending.count - position) : nil }
+            return (.nothing, end + 4)
         }
         let body = pending[position + offset..<position + end]
-        switch ControlSequence(body: body, final: final).meaning {
-        case .key(.press(let code, let modifiers)):
-            return .key(.press(code, modifiers.union(extra)), end + 1)
-        case .key(let key): return .key(key, end + 1)
-        case .pasteBegins: return .pasteBegins(end + 1)
-        case .nothing: return .nothing(end + 1)
-        }
+        let meaning = ControlSequence(body: body, final: final).meaning
+        guard case .key(.press(let code, let modifiers)) = meaning else { return (meaning, end + 1) }
+        return (.key(.press(code, modifiers.union(extra))), end + 1)
     }
 
     /// OSC, DCS, APC and PM: up to BEL or `ESC \`.
     private func string(flushing: Bool) -> Step {
-        guard let introducer = byte(1) else { return .incomplete }
+        guard let introducer = byte(1) else { return nil }
         var index = 2
         while let next = byte(index) {
             if next == 0x07 || next == 0x9C && introducer != 0x5D {
-                return .key(stringReport(introducer, 2..<index), index + 1)
+                return (.key(stringReport(introducer, 2..<index)), index + 1)
             }
             if next == 0x1B {
-                guard let following = byte(index + 1) else { return flushing ? .nothing(index) : .incomplete }
-                guard following == 0x5C else { return .nothing(index) }
-                return .key(stringReport(introducer, 2..<index), index + 2)
+                guard let following = byte(index + 1) else { return flushing ? (.nothing, index) : nil }
+                guard following == 0x5C else { return (.nothing, index) }
+                return (.key(stringReport(introducer, 2..<index)), index + 2)
             }
             index += 1
-            if index > Self.maximumString { return .nothing(index) }
+            if index > Self.maximumString { return (.nothing, index) }
         }
-        guard flushing else { return .incomplete }
+        guard flushing else { return nil }
         // A typed Alt-] ends here; otherwise it is a truncated answer of the terminal, which is dropped.
-        guard index == 2 else { return .nothing(index) }
+        guard index == 2 else { return (.nothing, index) }
         let character = Character(Unicode.Scalar(introducer))
-        return .key(.press(.character(character), .alt), 2)
+        return (.key(.press(.character(character), .alt)), 2)
     }
 
     private func stringReport(_ introducer: UInt8, _ range: Range<Int>) -> EditorKey {

@@ -124,11 +124,11 @@ extension TerminalCapabilities {
         guard cubby_write(output, questions, questions.count) == questions.count else { return capabilities }
         var decoder = KeyDecoder()
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let deadline = milliseconds() + 250
+        let deadline = MonotonicTime.now().advanced(by: 0.25)
         while true {
-            let left = deadline - milliseconds()
+            let left = Int32(deadline.seconds(since: .now()) * 1000)
             var poll = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-            guard left > 0, Platform.poll(&poll, 1, Int32(left)) > 0 else { return capabilities }
+            guard left > 0, Platform.poll(&poll, 1, left) > 0 else { return capabilities }
             let count = read(input, &buffer, buffer.count)
             guard count > 0 else { return capabilities }
             for case .report(let report) in decoder.decode(buffer[..<count]) {
@@ -137,12 +137,6 @@ extension TerminalCapabilities {
                 if case .deviceAttributes = report.answer { return capabilities }
             }
         }
-    }
-
-    private static func milliseconds() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 }
 

@@ -129,16 +129,14 @@ struct AttachBanner: Equatable {
 
     /// Nil if the bytes are not a JSON object: they are an older host's.
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes) else { return nil }
-        version = fields.number("version")
-        text = fields.text("text")
+        guard let fields = PropertyListFields(json: bytes) else { return nil }
+        version = fields.integer("version")
+        text = fields.string("text")
         announcesBeginning = fields.flag("tellsBeginning")
     }
 
     var json: [UInt8] {
-        JSONFields.encode([
-            "version": .integer(Int64(version)), "text": .string(text), "tellsBeginning": .boolean(announcesBeginning),
-        ])
+        JSONValue.of(["version": version, "text": text, "tellsBeginning": announcesBeginning]).encoded
     }
 
     /// The message for a prompt and a host of different versions.
@@ -181,48 +179,41 @@ struct AttachScreen: Sendable, Equatable {
 extension AttachScreen {
     /// Nil if the bytes are not a JSON object: they are an older prompt's. Sizes are limited to those of screens.
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes) else { return nil }
+        guard let fields = PropertyListFields(json: bytes) else { return nil }
         func number(_ name: String, _ range: ClosedRange<Int>) -> Int {
-            min(max(fields.number(name), range.lowerBound), range.upperBound)
+            min(max(fields.integer(name), range.lowerBound), range.upperBound)
         }
         size = TerminalSize(
             columns: number("columns", 20...1000), rows: number("rows", 4...1000),
             pixelWidth: number("pixelWidth", 0...100_000), pixelHeight: number("pixelHeight", 0...100_000))
-        version = fields.number("version")
-        key = fields.text("key")
+        version = fields.integer("version")
+        key = fields.string("key")
         isTerminal = fields.flag("isTerminal")
         isPrompt = fields.flag("isPrompt")
         isEditing = fields.flag("isEditing")
         let cell = (width: number("cellWidth", 0...256), height: number("cellHeight", 0...256))
-        let name = fields.text("terminal")
+        let name = fields.string("terminal")
         capabilities = TerminalCapabilities(
             hasKittyGraphics: fields.flag("kitty"), hasSixel: fields.flag("sixel"),
             name: name.isEmpty ? nil : String(name.prefix(80)), cell: cell.width > 0 && cell.height > 0 ? cell : nil,
-            background: TerminalBackground(exactly: fields.text("background")))
-        let variables = fields.object("environment")
+            background: TerminalBackground(exactly: fields.string("background")))
+        let variables = fields["environment"]?.fields
         for name in Self.variables {
-            guard let text = variables?.text(name), !text.isEmpty else { continue }
+            guard let text = variables?.string(name), !text.isEmpty else { continue }
             environment[name] = String(text.prefix(Self.valueLimit))
         }
     }
 
     var json: [UInt8] {
         let cell = capabilities.cell ?? (0, 0)
-        let numbers = [
-            "version": version, "columns": size.columns, "rows": size.rows, "pixelWidth": size.pixelWidth,
-            "pixelHeight": size.pixelHeight, "cellWidth": cell.width, "cellHeight": cell.height,
-        ]
-        let flags = [
-            "isTerminal": isTerminal, "isPrompt": isPrompt, "isEditing": isEditing,
+        return JSONValue.of([
+            "version": version, "key": key.isEmpty ? nil : key, "columns": size.columns, "rows": size.rows,
+            "pixelWidth": size.pixelWidth, "pixelHeight": size.pixelHeight, "isTerminal": isTerminal,
+            "isPrompt": isPrompt, "isEditing": isEditing, "cellWidth": cell.width, "cellHeight": cell.height,
             "kitty": capabilities.hasKittyGraphics, "sixel": capabilities.hasSixel,
-        ]
-        var fields = PropertyListFields(numbers.map { ($0.key, .integer(Int64($0.value))) })
-        for (name, flag) in flags { fields[name] = .boolean(flag) }
-        if !key.isEmpty { fields["key"] = .string(key) }
-        fields["background"] = .string(capabilities.background?.rawValue ?? "")
-        fields["terminal"] = .string(capabilities.name ?? "")
-        fields["environment"] = .fields(PropertyListFields(environment.map { ($0.key, .string($0.value)) }))
-        return JSONFields.encode(fields)
+            "background": capabilities.background?.rawValue ?? "", "terminal": capabilities.name ?? "",
+            "environment": JSONValue.fields(PropertyListFields(environment.map { ($0.key, .string($0.value)) })),
+        ]).encoded
     }
 }
 
@@ -242,14 +233,12 @@ struct AttachQuestion: Equatable {
     }
 
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes) else { return nil }
-        self.init(number: fields.number("number"), text: fields.text("text"), cursor: fields.number("cursor"))
+        guard let fields = PropertyListFields(json: bytes) else { return nil }
+        self.init(number: fields.integer("number"), text: fields.string("text"), cursor: fields.integer("cursor"))
     }
 
     var json: [UInt8] {
-        JSONFields.encode([
-            "number": .integer(Int64(number)), "text": .string(text), "cursor": .integer(Int64(cursor)),
-        ])
+        JSONValue.of(["number": number, "text": text, "cursor": cursor]).encoded
     }
 }
 
@@ -268,18 +257,19 @@ struct AttachCandidates: Equatable {
     }
 
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes) else { return nil }
-        let lower = max(fields.number("lower"), 0)
-        let candidates = fields.array("candidates").compactMap(JSONFields.init).map { each in
+        guard let fields = PropertyListFields(json: bytes) else { return nil }
+        let lower = max(fields.integer("lower"), 0)
+        let candidates = fields.array("candidates").compactMap(\.fields).map { each in
             CompletionCandidate(
-                each.text("text"), label: each.text("label"),
-                kind: CompletionCandidate.Kind(exactly: each.text("kind")) ?? .none,
-                detail: each.text("detail"), suffix: each.text("suffix"), documentation: each.text("documentation"))
+                each.string("text"), label: each.string("label"),
+                kind: CompletionCandidate.Kind(exactly: each.string("kind")) ?? .none,
+                detail: each.string("detail"), suffix: each.string("suffix"),
+                documentation: each.string("documentation"))
         }
         self.init(
-            number: fields.number("number"),
+            number: fields.integer("number"),
             result: CompletionResult(
-                replacement: lower..<max(lower, fields.number("upper")), candidates: candidates))
+                replacement: lower..<max(lower, fields.integer("upper")), candidates: candidates))
     }
 
     var json: [UInt8] {
@@ -288,61 +278,40 @@ struct AttachCandidates: Equatable {
             left -= candidate.text.utf8.count + candidate.label.utf8.count + candidate.suffix.utf8.count
             return left >= 0
         }
-        let candidates: [PropertyListFields] = fitting.map { candidate in
-            [
-                "text": .string(candidate.text), "label": .string(candidate.label),
-                "kind": .string(candidate.kind.rawValue),
-                "detail": .string(String(candidate.detail.prefix(Self.detailLimit))),
-                "suffix": .string(candidate.suffix),
-                "documentation": .string(String(candidate.documentation.prefix(Self.detailLimit))),
-            ]
+        let candidates = fitting.map { candidate in
+            JSONValue.of([
+                "text": candidate.text, "label": candidate.label, "kind": candidate.kind.rawValue,
+                "detail": String(candidate.detail.prefix(Self.detailLimit)), "suffix": candidate.suffix,
+                "documentation": String(candidate.documentation.prefix(Self.detailLimit)),
+            ])
         }
-        return JSONFields.encode([
-            "number": .integer(Int64(number)), "lower": .integer(Int64(result.replacement.lowerBound)),
-            "upper": .integer(Int64(result.replacement.upperBound)),
-            "candidates": .array(candidates.map { .fields($0) }),
-        ])
+        return JSONValue.of([
+            "number": number, "lower": result.replacement.lowerBound, "upper": result.replacement.upperBound,
+            "candidates": candidates,
+        ]).encoded
     }
 }
 
 /// The fields of a message's JSON object, each with a default if it is missing or of another type.
-struct JSONFields {
-    /// An object without fields.
-    static let none = JSONFields(fields: [:])
-
-    private let fields: PropertyListFields
-
-    private init(fields: PropertyListFields) { self.fields = fields }
-
+extension PropertyListFields {
     /// Nil if the bytes are not a JSON object.
-    init?(_ bytes: [UInt8]) {
-        guard let value = try? PropertyListValue(json: bytes) else { return nil }
-        self.init(value)
+    init?(json bytes: [UInt8]) {
+        guard let fields = (try? PropertyListValue(json: bytes))?.fields else { return nil }
+        self = fields
     }
 
-    init?(_ value: PropertyListValue) {
-        guard let fields = value.fields else { return nil }
-        self.fields = fields
+    func string(_ name: String) -> String {
+        if case .string(let text)? = self[name] { text } else { "" }
     }
 
-    func text(_ name: String) -> String {
-        if case .string(let text)? = fields[name] { text } else { "" }
-    }
+    func integer(_ name: String) -> Int { self[name]?.number ?? 0 }
 
-    func number(_ name: String) -> Int {
-        if case .integer(let number)? = fields[name] { Int(number) } else { 0 }
-    }
+    func flag(_ name: String) -> Bool { self[name] == .boolean(true) }
 
-    func flag(_ name: String) -> Bool { fields[name] == .boolean(true) }
+    func array(_ name: String) -> [PropertyListValue] { self[name]?.elements ?? [] }
+}
 
-    func array(_ name: String) -> [PropertyListValue] {
-        if case .array(let elements)? = fields[name] { elements } else { [] }
-    }
-
-    func object(_ name: String) -> JSONFields? { fields[name].flatMap(JSONFields.init) }
-
-    /// Encodes an object; an empty one if JSON cannot represent a number.
-    static func encode(_ fields: PropertyListFields) -> [UInt8] {
-        (try? PropertyListValue.fields(fields).json()) ?? Array("{}".utf8)
-    }
+extension JSONValue {
+    /// The value as JSON; an empty object if JSON cannot represent a number.
+    var encoded: [UInt8] { (try? json()) ?? Array("{}".utf8) }
 }

@@ -109,9 +109,9 @@ extension PromptSession {
     /// `:inspect items.archivePath`: a file's archive or property list, or one in bytes, as a tree.
     func inspect(_ argument: String, then end: @escaping () -> Void) {
         guard !argument.isEmpty else {
-            complain(
-                ":inspect takes the path of an archive or a property list, or its bytes: :inspect items.archivePath")
-            return end()
+            return complain(
+                ":inspect takes the path of an archive or a property list, or its bytes: :inspect items.archivePath",
+                then: end)
         }
         values(of: argument) { [self] values in
             defer { end() }
@@ -178,8 +178,7 @@ extension PromptSession {
     /// `:hex value, from, length`: bytes with their characters.
     func hex(_ argument: String, then end: @escaping () -> Void) {
         guard !argument.isEmpty else {
-            complain(":hex takes text or data: :hex fs.read(items.archivePath), 0, 64")
-            return end()
+            return complain(":hex takes text or data: :hex fs.read(items.archivePath), 0, 64", then: end)
         }
         values(of: argument) { [self] values in
             defer { end() }
@@ -251,11 +250,8 @@ struct CommandValues {
     }
 
     private func isEndOfValue(_ lua: LuaText, _ index: Int) -> Bool {
-        switch lua.tokens[index].kind {
-        case .name, .number: true
-        default:
-            lua.tokens[index].isString || lua.isToken(index, ")") || lua.isToken(index, "]") || lua.isToken(index, "}")
-        }
+        let token = lua.tokens[index]
+        return token.kind == .name || token.kind == .number || token.isString || lua.closes(index)
     }
 
     /// The first value's text.

@@ -4,7 +4,7 @@ import Lua
 struct Command: Sendable {
     /// The kind of its argument, for completion.
     enum Completion: Sendable {
-        case nothing, files, lua, commands, fields
+        case nothing, files, lua, fields
         case words([String])
     }
 
@@ -208,11 +208,8 @@ struct Command: Sendable {
 
     /// A line for each command.
     static func table(_ commands: [Command]) -> String {
-        let usages = commands.map { ":\($0.name) \($0.arguments)" }
-        let width = (usages.map(\.count).max() ?? 0) + 2
-        return zip(usages, commands).map { usage, command in
-            "  \(usage)\(String(repeating: " ", count: width - usage.count))\(command.documentation)\n"
-        }.joined()
+        let rows = commands.map { (":\($0.name) \($0.arguments)", $0.documentation) }
+        return rows.alignedLines.map { "  \($0)\n" }.joined()
     }
 
     private static let synonyms = [

@@ -15,14 +15,12 @@ extension PromptSession {
         guard let known = Command.named(command.name) else {
             let hint = NearestNames.hint(for: command.name, among: Command.all.map(\.name))
             let other = function(named: command.name).map { ", and \($0) is a function of Lua" } ?? ""
-            complain("unknown command ':\(command.name)'\(hint); :help lists them\(other)")
-            return end()
+            return complain("unknown command ':\(command.name)'\(hint); :help lists them\(other)", then: end)
         }
         let rest = command.rest
         // A line with further text is not this command.
         guard rest.isEmpty || !known.arguments.isEmpty else {
-            complain("':\(known.name)' takes no argument")
-            return end()
+            return complain("':\(known.name)' takes no argument", then: end)
         }
         known.perform(self, rest, end)
     }
@@ -35,6 +33,11 @@ extension PromptSession {
     }
 
     /// Sends a request whose answer ends the command.
+    func complain(_ text: String, then end: () -> Void) {
+        complain(text)
+        end()
+    }
+
     private func request(_ request: TerminalRequest, then end: @escaping () -> Void) {
         terminal.request(request) { [self] answer in
             if !answer.isDone { hasFailed = true }
@@ -84,18 +87,11 @@ extension PromptSession {
         }
         let texts = HelpText(host, functions)
         let subject = question.subject
-        if question.wantsSource {
-            let lua = LuaText(subject)
-            let resolver = ExpressionResolver(
-                host, locals: evaluator.scope.locals, lua: lua, before: lua.tokens.count)
-            if case .value(let value) = resolver.expression(endingAt: lua.tokens.count - 1),
-                let source = texts.source(value)
-            {
-                return page(source)
-            }
-        }
         // Two question marks: the source, or else all names and descriptions that mention it.
-        if question.wantsSource, let found = texts.search(subject) { return show(help: found) }
+        if question.wantsSource {
+            if let source = texts.source(of: subject, locals: evaluator.scope.locals) { return page(source) }
+            if let found = texts.search(subject) { return show(help: found) }
+        }
         if let found = texts.text(subject, locals: evaluator.scope.locals) ?? texts.search(subject) {
             return show(help: found)
         }
@@ -125,8 +121,7 @@ extension PromptSession {
     func edit(_ argument: String, then end: @escaping () -> Void) {
         let entry = record.entry(Int(argument))
         guard argument.isEmpty || entry != nil else {
-            complain("there is no entry \(argument); :history lists them")
-            return end()
+            return complain("there is no entry \(argument); :history lists them", then: end)
         }
         request(TerminalRequest(kind: .edit, text: entry?.text ?? ""), then: end)
     }
@@ -297,8 +292,7 @@ enum ChosenColumns {
         if case .table(let table) = host.state.globals["_"], let rows = RecordRows(table, ValuePrinter(host), host) {
             names += rows.names(in: 0..<min(rows.count, 40))
         }
-        var seen: NameSet = []
-        return names.filter { seen.insert($0).inserted }
+        return names.unique()
     }
 
     /// The words of a text, each once; in quotes a name may have blanks.
@@ -311,8 +305,7 @@ enum ChosenColumns {
                 words += part.split { $0.is(" ") || $0.is(",") || $0.is("\t") }.map(String.init)
             }
         }
-        var seen: NameSet = []
-        return words.filter { seen.insert($0).inserted }
+        return words.unique()
     }
 }
 
@@ -368,9 +361,6 @@ struct Doctor {
         if !language.uppercased().contains("UTF") {
             lines.append(("missing", "LANG names no UTF-8 locale: signs outside of ASCII may look wrong"))
         }
-        let width = lines.map(\.0.count).max() ?? 0
-        return lines.map { name, value in
-            "  \(name)\(String(repeating: " ", count: width - name.count))  \(value)\n"
-        }.joined()
+        return lines.alignedLines.map { "  \($0)\n" }.joined()
     }
 }

@@ -64,9 +64,7 @@ struct HelpText {
             return (rank(one), one) < (rank(other), other)
         }
         let width = min(sorted.map(\.name.count).max() ?? 0, 36)
-        return sorted.map { entry in
-            "  \(entry.name)\(String(repeating: " ", count: max(0, width - entry.name.count)))  \(entry.text)\n"
-        }.joined()
+        return sorted.map { "  \($0.name.padded(to: width))  \($0.text)\n" }.joined()
     }
 
     /// Help on a function of Lua's library or of a script: its place, its parameters, and the comment above it.
@@ -103,7 +101,7 @@ struct HelpText {
         var text = "-- \(place.source):\(place.line)\n\(first)\n"
         var number = place.line
         // The definition ends where it compiles; its first line may contain other code as well.
-        while depth(of: text) > 0, let next = host.sources.line(number + 1, of: place.source) {
+        while BlockDepth.indentation(after: text) > 0, let next = host.sources.line(number + 1, of: place.source) {
             number += 1
             text += "\(next)\n"
             if number - place.line > 2000 { break }
@@ -111,11 +109,16 @@ struct HelpText {
         return text
     }
 
-    private func depth(of text: String) -> Int { BlockDepth.indentation(after: text) }
+    /// The source of the function that an expression denotes.
+    func source(of subject: String, locals: LuaTable?) -> String? {
+        let lua = LuaText(subject)
+        let resolver = ExpressionResolver(host, locals: locals, lua: lua, before: lua.tokens.count)
+        guard case .value(let value) = resolver.expression(endingAt: lua.tokens.count - 1) else { return nil }
+        return source(value)
+    }
 
     private func describe(_ function: LuaFunctionDeclaration, _ path: String) -> String {
-        let signature = function.signature().dropFirst(function.name.count)
-        return "\(path)\(signature)\n  \(function.documentation)\n"
+        "\(path)\(function.parametersText)\n  \(function.documentation)\n"
     }
 
     private func describe(_ known: Knowledge, _ subject: String, _ resolver: ExpressionResolver) -> String? {
@@ -162,15 +165,12 @@ struct HelpQuestion: Equatable {
 
     /// Nil for other entries: Lua has no question marks outside strings.
     init?(_ text: String) {
-        var rest = text[...]
-        while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
-        while rest.last?.isWhitespace ?? false { rest = rest.dropLast() }
+        var rest = text.trimmed[...]
         guard !rest.contains(where: \.isNewline) else { return nil }
         let leading = rest.prefix { $0.is("?") }.count
         let trailing = leading > 0 ? 0 : rest.reversed().prefix { $0.is("?") }.count
         guard leading + trailing > 0, leading + trailing <= 2 else { return nil }
-        rest = rest.dropFirst(leading).dropLast(trailing)
-        while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
+        rest = rest.dropFirst(leading).dropLast(trailing).drop(while: \.isWhitespace)
         // `x = "what?` is an unfinished string, not a question.
         if trailing > 0, let last = LuaLexer.tokens(String(rest)).last {
             if case .string(isClosed: false) = last.kind { return nil }
@@ -185,17 +185,16 @@ struct HelpQuestion: Equatable {
 enum ErrorCodes {
     /// The help on a code; nil for an unknown one.
     static func text(_ code: String) -> String? {
-        if let meaning = words[code] { return "\(code): an error's code\n  \(meaning)\n" }
+        if let meaning = meanings[code] { return "\(code): an error's code\n  \(meaning)\n" }
         guard let number = Int(code), let meaning = numbers[number] else { return nil }
         return "\(code): an error's code of Cocoa's\n  \(meaning)\n"
     }
 
-    static var all: [String] { words.keys.sorted() }
+    static var all: [String] { meanings.keys.sorted() }
 
     /// The meanings by code.
-    static var meanings: [String: String] { words }
 
-    private static let words: [String: String] = [
+    static let meanings: [String: String] = [
         "itemRemoved": "The item was removed from its store; its object has no fields any more.",
         "invalidValue": "A field does not take such a value; the message names the field and what it takes.",
         "readOnlyField": "The field is the store's own: itemKey.",

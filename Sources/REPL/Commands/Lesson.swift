@@ -99,11 +99,7 @@ struct Lesson: Sendable {
             text: "Change the lamp's value, and take it back by :undo. One entry is one step.",
             examples: ["lamp.valueInDollars = 9", ":undo"]
         ) { entry, state in
-            let isUndo: Bool =
-                switch entry.kind {
-                case .command(let name): name == "undo" && !entry.hasFailed
-                default: entry.hasWorked && entry.calls("undo")
-                }
+            let isUndo = entry.isCommand("undo") || entry.hasWorked && entry.calls("undo")
             return isUndo && state.value == 45
                 && (state.tutorial.hasChangedValue || entry.words.contains("valueInDollars"))
         },
@@ -252,7 +248,7 @@ struct Course: Sendable {
     func keep(_ place: Int, in host: ScriptHost) {
         guard isPersistent, !host.options.isReadOnly else { return }
         try? host.stores.defaults.set(.integer(Int64(place)), forKey: Self.placeKey)
-        host.commit()
+        host.lifeCycle.saver.commitForHost()
     }
 }
 

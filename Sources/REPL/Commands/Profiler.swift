@@ -151,8 +151,7 @@ struct ProfileReport {
         for callee in sorted(root) { add(callee, below: [], isLast: true, to: &rows) }
         let width = rows.map(\.time.count).max() ?? 0
         let lines = rows.map { row in
-            let time = String(repeating: " ", count: width - row.time.count) + row.time
-            let share = String(repeating: " ", count: 3 - row.share.count) + row.share
+            let (time, share) = (row.time.padded(to: width, isRight: true), row.share.padded(to: 3, isRight: true))
             return TextTable.cut("\(time)  \(share) %  \(row.tree)", to: columns)
         }
         let total = "\(ValuePrinter.duration(profile.seconds)), \(profile.samples.counted("sample"))"
@@ -220,12 +219,10 @@ struct ProfileReport {
 extension PromptSession {
     func profile(_ entry: String, then end: @escaping () -> Void) {
         guard !entry.isEmpty else {
-            complain(":profile needs an entry: :profile items:query(\"name != nil\"):count()")
-            return end()
+            return complain(":profile needs an entry: :profile items:query(\"name != nil\"):count()", then: end)
         }
         guard let profiler = Profiler(host) else {
-            complain("another prompt's entry is being profiled; try again when it has ended")
-            return end()
+            return complain("another prompt's entry is being profiled; try again when it has ended", then: end)
         }
         run(entry, timed: false) { [self] in
             let profile = profiler.end()
@@ -238,8 +235,7 @@ extension PromptSession {
 
     func bench(_ entry: String, then end: @escaping () -> Void) {
         guard !entry.isEmpty else {
-            complain(":bench needs an entry: :bench (\"x\"):rep(1000)")
-            return end()
+            return complain(":bench needs an entry: :bench (\"x\"):rep(1000)", then: end)
         }
         changes = ChangeNotice()
         do throws(LuaError) {
@@ -250,7 +246,7 @@ extension PromptSession {
                 case .success(let benchmark): print(WrappedText.wrapped(benchmark.text, to: printer.columns) + "\n")
                 case .failure(let error): report(error)
                 }
-                reportChanges()
+                reportChanges(undo: "one round a time with :undo")
                 end()
             }
         } catch {

@@ -121,13 +121,13 @@ struct StatesDiagram {
         func isTaken(_ start: ApplicationState, _ end: ApplicationState) -> Bool { taken.contains(Edge(start, end)) }
         let launch = isTaken(.notRunning, .inactive)
         canvas.draw(16, 0, "willFinishLaunching", launch)
-        canvas.right(15...36, 1, launch)
+        canvas.arrow(15...36, 1, pointsRight: true, launch)
         canvas.draw(16, 2, "didFinishLaunching", launch)
         let becomes = isTaken(.inactive, .active)
         canvas.draw(50, 0, "didBecomeActive", becomes)
-        canvas.right(49...68, 1, becomes)
+        canvas.arrow(49...68, 1, pointsRight: true, becomes)
         let resigns = isTaken(.active, .inactive)
-        canvas.left(49...68, 2, resigns)
+        canvas.arrow(49...68, 2, pointsRight: false, resigns)
         canvas.draw(50, 3, "willResignActive", resigns)
         let leaves = isTaken(.inactive, .background)
         canvas.draw(20, 4, "didEnterBackground", leaves)
@@ -172,14 +172,10 @@ struct StatesDiagram {
             draw(columns.lowerBound, row, String(repeating: isTaken ? "━" : "─", count: columns.count), isTaken)
         }
 
-        mutating func right(_ columns: ClosedRange<Int>, _ row: Int, _ isTaken: Bool) {
+        mutating func arrow(_ columns: ClosedRange<Int>, _ row: Int, pointsRight: Bool, _ isTaken: Bool) {
             line(columns, row, isTaken)
-            draw(columns.upperBound, row, isTaken ? "▶" : "▷", isTaken)
-        }
-
-        mutating func left(_ columns: ClosedRange<Int>, _ row: Int, _ isTaken: Bool) {
-            line(columns, row, isTaken)
-            draw(columns.lowerBound, row, isTaken ? "◀" : "◁", isTaken)
+            let (taken, open) = pointsRight ? ("▶", "▷") : ("◀", "◁")
+            draw(pointsRight ? columns.upperBound : columns.lowerBound, row, isTaken ? taken : open, isTaken)
         }
 
         /// A box of four rows around lines; that of the current state has double lines.

@@ -38,19 +38,18 @@ struct Completer {
         let count = lua.tokens.prefix { $0.range.upperBound <= start }.count
         let resolver = ExpressionResolver(host, locals: locals, lua: lua, before: count)
         let candidates =
-            lua.isToken(count - 1, ".") || lua.isToken(count - 1, ":")
+            lua.isToken(count - 1, ".", ":")
             ? members(resolver, word, count - 1, after) : names(resolver, word, count, after)
-        return result(candidates, start..<cursor)
+        return Self.result(candidates, start..<cursor)
     }
 
     private func isDefined(_ name: String) -> Bool {
         !host.state.globals[name].isNil || locals.map { !$0[name].isNil } ?? false
     }
 
-    func result(_ candidates: [CompletionCandidate], _ range: Range<Int>) -> CompletionResult? {
-        candidates.isEmpty
-            ? nil
-            : CompletionResult(replacement: range, candidates: Array(candidates.prefix(Self.candidateLimit)))
+    static func result(_ candidates: [CompletionCandidate], _ range: Range<Int>) -> CompletionResult? {
+        if candidates.isEmpty { return nil }
+        return CompletionResult(replacement: range, candidates: Array(candidates.prefix(candidateLimit)))
     }
 
     // MARK: Members
@@ -71,10 +70,9 @@ struct Completer {
         let call = after == UInt8(ascii: "(") ? "" : "("
         switch member.knowledge {
         case .function(let declaration, _):
-            let signature = declaration.signature().dropFirst(declaration.name.count)
             let closed = declaration.parameters.isEmpty && !call.isEmpty ? "()" : call
             return CompletionCandidate(
-                member.name, kind: member.kind == .method ? .method : .function, detail: String(signature),
+                member.name, kind: member.kind == .method ? .method : .function, detail: declaration.parametersText,
                 suffix: closed, documentation: member.documentation)
         case .value(let value):
             return candidate(member.name, value, call)
@@ -121,11 +119,8 @@ struct Completer {
     ) -> [CompletionCandidate] {
         let lua = resolver.lua
         // The position of a new name.
-        if lua.isToken(end - 1, "local") || lua.isToken(end - 1, "for") || lua.isToken(end - 1, "goto")
-            || lua.isToken(end - 1, "::")
-        {
-            return Matching.filter(lua.isToken(end - 1, "local") ? ["function"] : [], by: word) { $0 }
-                .map { CompletionCandidate($0, kind: .keyword) }
+        if lua.isToken(end - 1, "local", "for", "goto", "::") {
+            return lua.isToken(end - 1, "local") ? Matching.candidates(["function"], by: word, kind: .keyword) : []
         }
         if let options = options(resolver, word, end, after), !options.isEmpty { return options }
         var candidates: NameTable<CompletionCandidate> = [:]
@@ -134,7 +129,7 @@ struct Completer {
         where LuaName.isValid(name) {
             if let declared = host.state.declarations[name, .global], let function = declared.functions.first {
                 candidates[name] = CompletionCandidate(
-                    name, kind: .function, detail: String(function.signature().dropFirst(function.name.count)),
+                    name, kind: .function, detail: function.parametersText,
                     suffix: call, documentation: declared.documentation)
             } else {
                 candidates[name] = candidate(name, value, call)
@@ -163,19 +158,13 @@ struct Completer {
         _ resolver: ExpressionResolver, _ word: String, _ end: Int, _ after: UInt8?
     ) -> [CompletionCandidate]? {
         let lua = resolver.lua
-        guard lua.isToken(end - 1, "{") || lua.isToken(end - 1, ",") || lua.isToken(end - 1, ";"),
+        guard lua.isToken(end - 1, "{", ",", ";"),
             let context = CallContext(in: lua, before: end), let table = context.table,
             case .function(let declaration, let owner) = resolver.callee(context),
             context.argument < declaration.parameters.count
         else { return nil }
         let parameter = declaration.parameters[context.argument]
-        var options: [LuaParameter] = []
-        for type in parameter.type.alternatives {
-            switch type {
-            case .options(let fields), .record(_, let fields): options += fields
-            default: break
-            }
-        }
+        var options = parameter.type.fields
         // An item's fields include custom ones.
         let takesFields = owner?.name == "items" || owner?.name == "Query" || owner?.name == "Item"
         if takesFields, parameter.name == "fields" {
@@ -227,26 +216,20 @@ struct CommandCompletion {
                     $0.name, label: ":" + $0.name, kind: .command, detail: $0.arguments,
                     suffix: $0.arguments.isEmpty ? "" : " ", documentation: $0.documentation)
             }
-            return completer.result(found, command.nameRange.lowerBound + 1..<bytes.count)
+            return Completer.result(found, command.nameRange.lowerBound + 1..<bytes.count)
         }
         let rest = String(decoding: bytes[command.restOffset...], as: UTF8.self)
         switch Command.named(command.name)?.completion {
         case .words(let words)?:
-            let found = Matching.filter(words, by: rest) { $0 }.map { CompletionCandidate($0, kind: .string) }
-            return completer.result(found, command.restOffset..<bytes.count)
+            let found = Matching.candidates(words, by: rest, kind: .string)
+            return Completer.result(found, command.restOffset..<bytes.count)
         case .files?: return FileCompletion().result(text, cursor: bytes.count)
         case .fields?:
             let word = rest.split(separator: " ", omittingEmptySubsequences: false).last ?? ""
-            let found = Matching.filter(ChosenColumns.known(completer.host), by: String(word)) { $0 }.map {
-                CompletionCandidate($0, kind: .field, suffix: " ")
-            }
-            return completer.result(found, bytes.count - word.utf8.count..<bytes.count)
+            let known = ChosenColumns.known(completer.host)
+            let found = Matching.candidates(known, by: String(word), kind: .field, suffix: " ")
+            return Completer.result(found, bytes.count - word.utf8.count..<bytes.count)
         case .lua?: return shifted(rest, command.restOffset)
-        case .commands?:
-            let found = Command.all.filter { $0.name.hasPrefix(rest.drop { $0.is(":") }) }.map {
-                CompletionCandidate(":" + $0.name, kind: .command, documentation: $0.documentation)
-            }
-            return completer.result(found, command.restOffset..<bytes.count)
         case .nothing?, nil: return CompletionResult(replacement: bytes.count..<bytes.count, candidates: [])
         }
     }
@@ -307,6 +290,13 @@ enum Matching {
         guard !word.isEmpty else { return elements }
         let exact = elements.filter { name($0).utf8.starts(with: word.utf8) }
         return exact.isEmpty ? elements.filter { matches(name($0), word) } : exact
+    }
+
+    /// The names that match a word, as candidates of one kind.
+    static func candidates(
+        _ names: [String], by word: String, kind: CompletionCandidate.Kind, detail: String = "", suffix: String = ""
+    ) -> [CompletionCandidate] {
+        filter(names, by: word) { $0 }.map { CompletionCandidate($0, kind: kind, detail: detail, suffix: suffix) }
     }
 
     /// Orders names alphabetically without case; names with a leading underscore come last.

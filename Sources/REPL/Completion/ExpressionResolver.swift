@@ -163,8 +163,8 @@ struct ExpressionResolver {
         var depth = 0
         var start = range.lowerBound
         for index in range where index < lua.tokens.count {
-            if lua.isToken(index, "(") || lua.isToken(index, "{") || lua.isToken(index, "[") { depth += 1 }
-            if lua.isToken(index, ")") || lua.isToken(index, "}") || lua.isToken(index, "]") { depth -= 1 }
+            if lua.opens(index) { depth += 1 }
+            if lua.closes(index) { depth -= 1 }
             if depth == 0, lua.isToken(index, ",") {
                 parts.append(start..<index)
                 start = index + 1
@@ -222,11 +222,7 @@ struct ExpressionResolver {
         case .value(.string): return member(name, of: .value(host.state.globals["string"]))
         case .value: return .unknown
         case .type(let type):
-            for each in type.alternatives {
-                let found = member(name, ofType: each)
-                if !found.isUnknown { return found }
-            }
-            return .unknown
+            return type.alternatives.lazy.map { member(name, ofType: $0) }.first { !$0.isUnknown } ?? .unknown
         }
     }
 
@@ -276,30 +272,23 @@ struct ExpressionResolver {
 
     /// The declaration of a module by its table.
     func declaration(of table: LuaTable) -> LuaDeclaration? {
-        guard let identity = table.identity else { return nil }
+        guard table.identity != nil else { return nil }
         if let name = table.metatable?["__name"].textValue, let found = declarations[name, .module] {
             return found
         }
-        for declaration in declarations.all where declaration.kind == .module && declaration.isPartOfLua {
-            if case .table(let global) = host.state.globals[declaration.name],
-                global.identity == identity
-            {
-                return declaration
-            }
-        }
-        return nil
+        return declarations.all.first { $0.kind == .module && $0.isPartOfLua && isGlobal($0.name, table) }
     }
 
     /// The global name of a library table.
     func libraryName(of table: LuaTable) -> String? {
-        guard let identity = table.identity else { return nil }
-        return LuaLibrary.modules.first { name in
-            if case .table(let library) = host.state.globals[name] {
-                library.identity == identity
-            } else {
-                false
-            }
-        }
+        guard table.identity != nil else { return nil }
+        return LuaLibrary.modules.first { isGlobal($0, table) }
+    }
+
+    /// Whether a global is this table.
+    private func isGlobal(_ name: String, _ table: LuaTable) -> Bool {
+        guard case .table(let global) = host.state.globals[name] else { return false }
+        return global.identity == table.identity
     }
 
     /// The declaration of a class.
@@ -324,6 +313,16 @@ extension LuaType {
         case .optional(let inner), .variadic(let inner): inner.alternatives
         case .union(let types): types.flatMap(\.alternatives)
         default: [self]
+        }
+    }
+
+    /// The fields of tables of options and of records among the alternatives.
+    var fields: [LuaParameter] {
+        alternatives.flatMap { type -> [LuaParameter] in
+            switch type {
+            case .options(let fields), .record(_, let fields): Array(fields)
+            default: []
+            }
         }
     }
 }
@@ -352,15 +351,6 @@ struct CallbackSignature {
 
     private static func type(_ text: String) -> LuaType {
         let name = text.split(separator: " ").first.map(String.init) ?? ""
-        switch name {
-        case "any", "": return .any
-        case "boolean": return .boolean
-        case "integer": return .integer
-        case "number": return .number
-        case "string": return .text
-        case "table": return .table
-        case "function": return .function
-        default: return .object(name)
-        }
+        return LuaLibrary.type(name) ?? (name.isEmpty ? .any : .object(name))
     }
 }

@@ -11,8 +11,6 @@ struct FunctionTexts {
         var documentation = ""
         /// `file.lua:12`; nil for a function of the host or of Lua.
         var place: String?
-        /// The first line of its definition.
-        var firstLine = ""
     }
 
     let line: (_ number: Int, _ chunk: String) -> Substring?
@@ -24,7 +22,6 @@ struct FunctionTexts {
         guard !place.isNative else { return LuaLibrary.description(of: name) ?? Description() }
         var description = Description(place: "\(place.source):\(place.line)")
         guard let first = line(place.line, place.source) else { return description }
-        description.firstLine = String(first)
         description.parameters = parameters(of: first, name: name, place)
         description.documentation = comment(above: place)
         return description
@@ -81,9 +78,9 @@ enum LuaLibrary {
 
     /// The description of a global function, or of a module's function when its name is unique.
     static func description(of name: String) -> FunctionTexts.Description? {
-        guard let found = functions[name] else { return nil }
-        let signature = found.signature().dropFirst(found.name.count)
-        return FunctionTexts.Description(parameters: String(signature), documentation: found.documentation)
+        functions[name].map {
+            FunctionTexts.Description(parameters: $0.parametersText, documentation: $0.documentation)
+        }
     }
 
     private static func declaration(
@@ -104,7 +101,7 @@ enum LuaLibrary {
         return (path, LuaFunctionDeclaration(name, parameters, returns: results, doc: String(sentence)))
     }
 
-    private static func type(_ name: String) -> LuaType? {
+    static func type(_ name: String) -> LuaType? {
         switch name {
         case "string": .text
         case "integer": .integer
@@ -206,4 +203,9 @@ enum LuaLibrary {
         io.type(value) → string | "file", "closed file", or nil for what is not a file.
         debug.traceback([message], [level]) → string | The call stack as text.
         """
+}
+
+extension LuaFunctionDeclaration {
+    /// The parameters and results, as its signature has them after the name.
+    var parametersText: String { String(signature().dropFirst(name.count)) }
 }

@@ -12,20 +12,19 @@ struct MemberList {
         switch target {
         case .unknown, .function: return []
         case .event(let event):
-            return event.payload.map {
-                Member(name: $0.name, kind: .property, knowledge: .type($0.type), documentation: $0.documentation)
-            } + (resolver.declaration(ofClass: "Event").map(members) ?? [])
+            return event.payload.map { property($0.name, $0.type, $0.documentation) }
+                + (resolver.declaration(ofClass: "Event").map(members) ?? [])
         case .value(.table(let table)): return members(of: table, beginning: word)
         case .value(.userdata(let userdata)): return userdata.className.map(members(ofClass:)) ?? []
         case .value(.string): return strings
         case .value: return []
         case .type(let type):
-            for each in type.alternatives {
-                let found = members(ofType: each)
-                if !found.isEmpty { return found }
-            }
-            return []
+            return type.alternatives.lazy.map { members(ofType: $0) }.first { !$0.isEmpty } ?? []
         }
+    }
+
+    private func property(_ name: String, _ type: LuaType, _ documentation: String) -> Member {
+        Member(name: name, kind: .property, knowledge: .type(type), documentation: documentation)
     }
 
     private func members(ofType type: LuaType) -> [Member] {
@@ -33,9 +32,7 @@ struct MemberList {
         case .text, .string, .choice: return strings
         case .object(let name): return members(ofClass: name)
         case .record(_, let fields), .options(let fields):
-            return fields.map {
-                Member(name: $0.name, kind: .property, knowledge: .type($0.type), documentation: $0.documentation)
-            }
+            return fields.map { property($0.name, $0.type, $0.documentation) }
         default: return []
         }
     }
@@ -56,17 +53,13 @@ struct MemberList {
         }
         return known
             + resolver.host.items.fieldNames.filter { !declared.contains($0) && LuaName.isValid($0) }.map { name in
-                Member(
-                    name: name, kind: .property, knowledge: .type(fields[name]?.kind.luaType ?? .any),
-                    documentation: fields[name]?.documentation ?? "A custom field.")
+                property(name, fields[name]?.kind.luaType ?? .any, fields[name]?.documentation ?? "A custom field.")
             }
     }
 
     private func members(_ declaration: LuaDeclaration) -> [Member] {
         let kind: Member.Kind = declaration.kind == .class ? .method : .function
-        return declaration.properties.map {
-            Member(name: $0.name, kind: .property, knowledge: .type($0.type), documentation: $0.documentation)
-        }
+        return declaration.properties.map { property($0.name, $0.type, $0.documentation) }
             + declaration.functions.filter { !$0.name.isEmpty }.map {
                 Member(
                     name: $0.name, kind: kind, knowledge: .function($0, owner: declaration),

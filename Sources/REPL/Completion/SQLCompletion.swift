@@ -51,9 +51,7 @@ struct SQLCompletion {
         }
         let count = sql.tokens.prefix { $0.range.upperBound <= start }.count
         let found = candidates(word, before: count, isQuoted: start < end && !LuaName.isPart(sql.bytes[start]))
-        return found.isEmpty
-            ? nil
-            : CompletionResult(replacement: start..<end, candidates: Array(found.prefix(Completer.candidateLimit)))
+        return Completer.result(found, start..<end)
     }
 
     // MARK: Names
@@ -68,20 +66,14 @@ struct SQLCompletion {
         }
         // A list after FROM goes on with a table.
         if sql.isSymbol(count - 1, ","), isInTableList(count - 1) { return tables(word, names, isQuoted: isQuoted) }
-        let fields = Matching.filter(columns(of: nil, names), by: word) { $0 }.map {
-            CompletionCandidate(Self.written($0), label: $0, kind: .field)
-        }
+        let fields = written(columns(of: nil, names), by: word, .field)
         guard !isQuoted else { return fields }
-        let aliases = Matching.filter(self.aliases.keys.sorted(), by: word) { $0 }.map {
-            CompletionCandidate($0, kind: .variable, detail: "table", suffix: after == UInt8(ascii: ".") ? "" : ".")
-        }
+        let aliases = Matching.candidates(
+            self.aliases.keys.sorted(), by: word, kind: .variable, detail: "table",
+            suffix: after == UInt8(ascii: ".") ? "" : ".")
         let call = after == UInt8(ascii: "(") ? "" : "("
         let functions =
-            word.isEmpty
-            ? []
-            : Matching.filter(names.functions, by: word) { $0 }.map {
-                CompletionCandidate($0, kind: .function, suffix: call)
-            }
+            word.isEmpty ? [] : Matching.candidates(names.functions, by: word, kind: .function, suffix: call)
         let words =
             word.isEmpty
             ? []
@@ -103,16 +95,13 @@ struct SQLCompletion {
                 detail: name == "items" ? host.items.count.counted("item") : "table")
         }
         guard !isQuoted else { return tables }
-        let databases = Matching.filter(names.databases, by: word) { $0 }.map {
-            CompletionCandidate($0, kind: .module, detail: "database", suffix: ".")
-        }
+        let databases = Matching.candidates(
+            names.databases, by: word, kind: .module, detail: "database", suffix: ".")
         let files = Matching.filter(Self.fileTables, by: word) { $0.0 }.map {
             CompletionCandidate(
                 $0.0, kind: .function, suffix: after == UInt8(ascii: "(") ? "" : "('", documentation: $0.1)
         }
-        let open = Matching.filter(commonTables, by: word) { $0 }.map {
-            CompletionCandidate($0, kind: .type, detail: "table")
-        }
+        let open = Matching.candidates(commonTables, by: word, kind: .type, detail: "table")
         return tables + open + databases + files
     }
 
@@ -121,13 +110,9 @@ struct SQLCompletion {
         let inside = names.tables.keys.filter { $0.lowercased().hasPrefix(owner.lowercased() + ".") }.sorted()
             .map { String($0.dropFirst(owner.count + 1)) }
         if !inside.isEmpty {
-            return Matching.filter(inside, by: word) { $0 }.map {
-                CompletionCandidate(Self.written($0), label: $0, kind: .type, detail: "table")
-            }
+            return written(inside, by: word, .type, detail: "table")
         }
-        return Matching.filter(columns(of: aliases[owner] ?? owner, names), by: word) { $0 }.map {
-            CompletionCandidate(Self.written($0), label: $0, kind: .field)
-        }
+        return written(columns(of: aliases[owner] ?? owner, names), by: word, .field)
     }
 
     /// The columns of a table; without one, or for an unknown one, those of the tables that the statement names.
@@ -142,16 +127,12 @@ struct SQLCompletion {
             return names.tables.first { $0.key.lowercased() == table.lowercased() }?.value
         }
         if let table, let columns = named(table) { return columns }
-        let used = NameSet(aliases.values).union(plainTables)
+        let used = NameSet(aliases.values).union(tablePlaces.map(\.name))
         let columns = used.sorted().compactMap(named).flatMap { $0 }
-        var seen: NameSet = []
-        return (columns.isEmpty ? named("items") ?? [] : columns).filter { seen.insert($0).inserted }
+        return (columns.isEmpty ? named("items") ?? [] : columns).unique()
     }
 
     // MARK: What the statement names
-
-    /// The tables after FROM, JOIN, INTO and UPDATE.
-    private var plainTables: [String] { tablePlaces.map(\.name) }
 
     /// The tables by the names that the statement gives them.
     private var aliases: NameTable<String> {
@@ -232,13 +213,11 @@ struct SQLCompletion {
         let isFile =
             sql.isSymbol(place - 1, "(")
             && (sql.word(place - 2).map { word in Self.fileTables.contains { $0.0 == word } } ?? false)
-        if isFile {
-            let path = String(sql.text(token).dropFirst())
-            let found = FileCompletion(host.fence.layer).candidates(path, closing: after == 0x27 ? "" : "'")
-            return found.candidates.isEmpty
-                ? nil : CompletionResult(replacement: end - found.length..<end, candidates: found.candidates)
-        }
-        let found = PredicateCompletion(host).complete(String(decoding: sql.bytes, as: UTF8.self))
+        let found =
+            isFile
+            ? FileCompletion(host.fence.layer).candidates(
+                String(sql.text(token).dropFirst()), closing: after == 0x27 ? "" : "'")
+            : PredicateCompletion(host).complete(String(decoding: sql.bytes, as: UTF8.self))
         return found.candidates.isEmpty
             ? nil : CompletionResult(replacement: end - found.length..<end, candidates: found.candidates)
     }
@@ -251,6 +230,15 @@ struct SQLCompletion {
             LuaName.isStart(name.utf8.first ?? 0) && name.utf8.allSatisfy(LuaName.isPart)
             && !SQLText.keywords.contains(name.lowercased())
         return isPlain ? name : SQLiteDatabase.quoted(name)
+    }
+
+    /// The names that match a word, as a statement has them.
+    private func written(
+        _ names: [String], by word: String, _ kind: CompletionCandidate.Kind, detail: String = ""
+    ) -> [CompletionCandidate] {
+        Matching.filter(names, by: word) { $0 }.map {
+            CompletionCandidate(Self.written($0), label: $0, kind: kind, detail: detail)
+        }
     }
 
     /// A keyword in capitals if the word begins so.

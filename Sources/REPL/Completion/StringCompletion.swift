@@ -48,8 +48,8 @@ struct StringCompletion {
         guard let context = CallContext(in: lua, before: index) else { return nil }
         let callee = resolver.callee(context)
         guard case .function(let declaration, let owner) = callee else { return nil }
-        if let table = context.table, lua.isToken(index - 1, "="), let option = lua.name(index - 2) {
-            return optionValue(option, declaration, owner, context, table)
+        if context.table != nil, lua.isToken(index - 1, "="), let option = lua.name(index - 2) {
+            return optionValue(option, declaration, owner, context)
         }
         guard let parameter = parameter(declaration, context.argument) else { return nil }
         return argument(parameter, declaration, owner)
@@ -73,7 +73,7 @@ struct StringCompletion {
             guard ["items", "Query", "predicate"].contains(owner?.name) else { return nil }
             let completion = PredicateCompletion(host)
             let found = completion.complete(contents)
-            return completer.result(found.candidates, end - found.length..<end)
+            return Completer.result(found.candidates, end - found.length..<end)
         case "itemKey", "key": return keys(owner)
         case "path", "file", "folder", "from", "to", "directory": return files
         case "module": return words(modules)
@@ -83,19 +83,10 @@ struct StringCompletion {
     }
 
     private func optionValue(
-        _ option: String, _ declaration: LuaFunctionDeclaration, _ owner: LuaDeclaration?, _ context: CallContext,
-        _ table: Int
+        _ option: String, _ declaration: LuaFunctionDeclaration, _ owner: LuaDeclaration?, _ context: CallContext
     ) -> CompletionResult? {
-        guard let parameter = parameter(declaration, context.argument) else { return nil }
-        for type in parameter.type.alternatives {
-            switch type {
-            case .options(let fields), .record(_, let fields):
-                guard let field = fields.first(where: { $0.name == option }) else { continue }
-                return argument(field, declaration, owner)
-            default: continue
-            }
-        }
-        return nil
+        let fields = parameter(declaration, context.argument)?.type.fields
+        return fields?.first { $0.name == option }.flatMap { argument($0, declaration, owner) }
     }
 
     // MARK: Candidates
@@ -108,7 +99,7 @@ struct StringCompletion {
         let candidates = found.prefix(Completer.candidateLimit).map {
             CompletionCandidate($0.text, kind: $0.kind, suffix: closing, documentation: $0.documentation)
         }
-        return completer.result(Array(candidates), contentStart..<end)
+        return Completer.result(Array(candidates), contentStart..<end)
     }
 
     private func events(_ owner: LuaDeclaration?) -> [Word] {
@@ -172,12 +163,12 @@ struct StringCompletion {
             // A longer list is useless: further typing queries again.
             if candidates.count >= 200 { break }
         }
-        return completer.result(candidates, contentStart..<end)
+        return Completer.result(candidates, contentStart..<end)
     }
 
     private var files: CompletionResult? {
         let found = FileCompletion(host.fence.layer).candidates(contents, closing: closing)
-        return completer.result(found.candidates, end - found.length..<end)
+        return Completer.result(found.candidates, end - found.length..<end)
     }
 }
 

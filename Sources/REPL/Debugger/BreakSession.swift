@@ -266,9 +266,7 @@ struct BreakText {
             guard let source = host.sources.line(number, of: at.chunk) else {
                 if number >= line { break } else { return nil }
             }
-            let digits = String(number)
-            let margin =
-                "\(number == line ? "→" : " ") \(String(repeating: " ", count: width - digits.count))\(digits) | "
+            let margin = "\(number == line ? "→" : " ") \(String(number).padded(to: width, isRight: true)) | "
             text.append(margin, number == line ? .emphasis : .dimmed)
             let shown = String(source.prefix(200))
             text.pieces += isColored ? Self.colored(shown).pieces : [StyledText.Piece(shown, .plain)]
@@ -301,10 +299,8 @@ struct BreakText {
         for (number, call) in calls.enumerated() {
             if call.coroutine != coroutine { text += "  resumed by\n" }
             coroutine = call.coroutine
-            let digits = String(number)
-            text +=
-                "\(number == selected ? "→" : " ") \(String(repeating: " ", count: width - digits.count))\(digits)  "
-            text += "\(place(number))\n"
+            let digits = String(number).padded(to: width, isRight: true)
+            text += "\(number == selected ? "→" : " ") \(digits)  \(place(number))\n"
         }
         return text
     }

@@ -40,15 +40,15 @@ final class PromptDebugger: DebuggerFrontEnd {
 
     /// Answers a command that needs a break.
     func missBreak(_ end: () -> Void) {
-        session.complain("no script stands at a break: :break and :debug make one, and breakpoint() in a script")
-        end()
+        session.complain(
+            "no script stands at a break: :break and :debug make one, and breakpoint() in a script", then: end)
     }
 
     /// `:debug`: breaks at the first line of an entry.
     func debug(_ entry: String, then end: @escaping () -> Void) {
         guard canLook, !entry.isEmpty else {
-            session.complain(canLook ? ":debug needs an entry: `:debug report(items)`" : ":debug needs a terminal")
-            return end()
+            return session.complain(
+                canLook ? ":debug needs an entry: `:debug report(items)`" : ":debug needs a terminal", then: end)
         }
         breakpoints.breakAtNextLine()
         session.run(entry, timed: false) { [breakpoints] in

@@ -42,9 +42,7 @@ struct LocalNames {
     }
 
     private func isStatement(_ lua: LuaText, _ index: Int) -> Bool {
-        index == 0
-            || !(lua.isToken(index - 1, ",") || lua.isToken(index - 1, "{") || lua.isToken(index - 1, ".")
-                || lua.isToken(index - 1, ":") || lua.isToken(index - 1, ";"))
+        index == 0 || !lua.isToken(index - 1, ",", "{", ".", ":", ";")
     }
 
     /// Reads the names of a declaration without their attributes, and advances the index past them.
@@ -89,7 +87,7 @@ struct LocalNames {
     private mutating func readParameters(_ lua: LuaText, _ function: Int, _ end: Int) {
         var index = function + 1
         while index < end, !lua.isToken(index, "(") {
-            guard lua.isName(index) || lua.isToken(index, ".") || lua.isToken(index, ":") else { return }
+            guard lua.isName(index) || lua.isToken(index, ".", ":") else { return }
             index += 1
         }
         var position = 0
@@ -107,17 +105,13 @@ struct LocalNames {
         var depth = 0
         var index = start
         while index < end {
-            if lua.isToken(index, "(") || lua.isToken(index, "{") || lua.isToken(index, "[")
-                || lua.isToken(index, "function")
-            {
+            if lua.opens(index) || lua.isToken(index, "function") {
                 depth += 1
-            } else if lua.isToken(index, ")") || lua.isToken(index, "}") || lua.isToken(index, "]")
-                || lua.isToken(index, "end")
-            {
+            } else if lua.closes(index) || lua.isToken(index, "end") {
                 if depth == 0 { break }
                 depth -= 1
             } else if depth == 0, index > start, lua.tokens[index].kind == .keyword || lua.isToken(index, ";"),
-                !lua.isToken(index, "and"), !lua.isToken(index, "or"), !lua.isToken(index, "not")
+                !lua.isToken(index, "and", "or", "not")
             {
                 break
             } else if depth == 0, index > start, lua.isName(index), endsOperand(lua, index - 1) {
@@ -131,7 +125,6 @@ struct LocalNames {
 
     private func endsOperand(_ lua: LuaText, _ index: Int) -> Bool {
         let token = lua.tokens[index]
-        return token.kind == .name || token.kind == .number || token.isString || lua.isToken(index, ")")
-            || lua.isToken(index, "]") || lua.isToken(index, "}")
+        return token.kind == .name || token.kind == .number || token.isString || lua.closes(index)
     }
 }

@@ -20,26 +20,36 @@ struct LuaText {
     func text(_ token: LuaToken) -> String { String(decoding: bytes[token.range], as: UTF8.self) }
 
     /// Whether the token at an index is this symbol or keyword; false out of bounds.
-    func isToken(_ index: Int, _ text: StaticString) -> Bool {
+    func isToken(_ index: Int, _ texts: StaticString...) -> Bool {
         guard tokens.indices.contains(index) else { return false }
         let token = tokens[index]
-        guard token.kind == .symbol || token.kind == .keyword, token.range.count == text.utf8CodeUnitCount else {
-            return false
+        guard token.kind == .symbol || token.kind == .keyword else { return false }
+        return texts.contains { $0.withUTF8Buffer { bytes[token.range].elementsEqual($0) } }
+    }
+
+    /// Whether a token is an opening bracket.
+    func opens(_ index: Int) -> Bool { isToken(index, "(", "{", "[") }
+
+    /// Whether a token is a closing bracket.
+    func closes(_ index: Int) -> Bool { isToken(index, ")", "}", "]") }
+
+    /// The bracket that belongs to a closing one; nil if there is none, or if the token is something else.
+    func opening(of close: Int) -> Int? {
+        guard closes(close) else { return nil }
+        var depth = 0
+        for index in (0...close).reversed() {
+            if closes(index) { depth += 1 }
+            if opens(index) { depth -= 1 }
+            if depth == 0 { return index }
         }
-        return text.withUTF8Buffer { bytes[token.range].elementsEqual($0) }
+        return nil
     }
 
     /// Whether the last of it is a call of a method: `value:dump(0, 16)`.
     func endsWithCall(of method: String) -> Bool {
-        var index = tokens.count - 1
-        guard isToken(index, ")") else { return false }
-        var depth = 0
-        while index >= 0 {
-            if isToken(index, ")") { depth += 1 } else if isToken(index, "(") { depth -= 1 }
-            if depth == 0 { break }
-            index -= 1
-        }
-        return name(index - 1) == method && isToken(index - 2, ":")
+        let last = tokens.count - 1
+        guard isToken(last, ")"), let open = opening(of: last) else { return false }
+        return name(open - 1) == method && isToken(open - 2, ":")
     }
 
     func isName(_ index: Int) -> Bool { tokens.indices.contains(index) && tokens[index].kind == .name }
@@ -280,18 +290,14 @@ enum LuaHighlighter {
     /// - Returns: the spans in the order of the text; nested ones follow.
     static func spans(_ text: String, isKnown: (String) -> Bool = { _ in false }) -> [StyledSpan] {
         if let command = CommandLine.parse(text) {
-            var spans = [StyledSpan(command.nameRange, .keyword)]
-            if !command.rest.isEmpty {
-                let offset = command.restOffset
-                spans += self.spans(command.rest, isKnown: isKnown).map {
+            let offset = command.restOffset
+            return [StyledSpan(command.nameRange, .keyword)]
+                + self.spans(command.rest, isKnown: isKnown).map {
                     StyledSpan($0.range.lowerBound + offset..<$0.range.upperBound + offset, $0.style)
                 }
-            }
-            return spans
         }
         let lua = LuaText(text)
         var spans: [StyledSpan] = []
-        spans.reserveCapacity(lua.all.count)
         var previous: LuaToken?
         for (index, token) in lua.all.enumerated() {
             defer { if !token.isComment { previous = token } }

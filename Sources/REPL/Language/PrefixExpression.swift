@@ -19,36 +19,35 @@ struct PrefixExpression {
     var steps: [Step] = []
 
     /// The expression that ends with a token; nil when there is none.
-    static func ending(at end: Int, in lua: LuaText) -> PrefixExpression? {
+    static func ending(at end: Int, in lua: LuaText) -> PrefixExpression? { endingWithStart(at: end, in: lua)?.0 }
+
+    /// The expression that ends with a token, and its first token.
+    private static func endingWithStart(at end: Int, in lua: LuaText) -> (PrefixExpression, Int)? {
         var index = end
         var steps: [Step] = []
         while index >= 0 {
             if let name = lua.name(index) {
-                if lua.isToken(index - 1, ".") {
-                    steps.append(.field(name))
-                    index -= 2
-                } else if lua.isToken(index - 1, ":") {
-                    steps.append(.method(name))
-                    index -= 2
-                } else {
-                    return PrefixExpression(base: .name(name), steps: steps.reversed())
+                guard lua.isToken(index - 1, ".", ":") else {
+                    return (PrefixExpression(base: .name(name), steps: steps.reversed()), index)
                 }
+                steps.append(lua.isToken(index - 1, ".") ? .field(name) : .method(name))
+                index -= 2
             } else if lua.tokens[index].isString {
-                guard isOperand(index - 1, lua) else { return PrefixExpression(base: .string, steps: steps.reversed()) }
+                guard isOperand(index - 1, lua) else {
+                    return (PrefixExpression(base: .string, steps: steps.reversed()), index)
+                }
                 steps.append(.call(index..<index + 1))
                 index -= 1
             } else {
-                guard let open = opening(of: index, in: lua) else { return nil }
-                let isCall = !lua.isToken(index, "]")
-                if isOperand(open - 1, lua) {
-                    // A table constructor includes its brackets; arguments and indexes do not.
-                    let inner = lua.isToken(index, "}") ? open..<index + 1 : open + 1..<index
-                    steps.append(isCall ? .call(inner) : .index(inner))
-                    index = open - 1
-                } else {
+                guard let open = lua.opening(of: index) else { return nil }
+                guard isOperand(open - 1, lua) else {
                     guard lua.isToken(index, ")") else { return nil }
-                    return PrefixExpression(base: .group(open + 1..<index), steps: steps.reversed())
+                    return (PrefixExpression(base: .group(open + 1..<index), steps: steps.reversed()), open)
                 }
+                // A table constructor includes its brackets; arguments and indexes do not.
+                let inner = lua.isToken(index, "}") ? open..<index + 1 : open + 1..<index
+                steps.append(lua.isToken(index, "]") ? .index(inner) : .call(inner))
+                index = open - 1
             }
         }
         return nil
@@ -69,45 +68,12 @@ struct PrefixExpression {
         return nil
     }
 
-    private static func endingWithStart(at end: Int, in lua: LuaText) -> (PrefixExpression, Int)? {
-        guard let found = ending(at: end, in: lua) else { return nil }
-        // The steps and the base determine their number of tokens.
-        var first = end
-        for step in found.steps.reversed() {
-            switch step {
-            case .field, .method: first -= 2
-            case .call(let inner):
-                let isBare = inner.count == 1 && inner.lowerBound == first || lua.isToken(first, "}")
-                first = isBare ? inner.lowerBound - 1 : inner.lowerBound - 2
-            case .index(let inner): first = inner.lowerBound - 2
-            }
-        }
-        if case .group(let inner) = found.base { first = inner.lowerBound - 1 }
-        return (found, first)
-    }
-
     /// Whether the expression ending with this token can be called or indexed.
     private static func isOperand(_ index: Int, _ lua: LuaText) -> Bool {
         guard lua.tokens.indices.contains(index) else { return false }
         let token = lua.tokens[index]
         if token.kind == .name || token.isString { return true }
-        return lua.isToken(index, ")") || lua.isToken(index, "]")
-    }
-
-    /// The opening bracket of a closing one.
-    private static func opening(of close: Int, in lua: LuaText) -> Int? {
-        guard lua.isToken(close, ")") || lua.isToken(close, "]") || lua.isToken(close, "}") else { return nil }
-        var depth = 0
-        var index = close
-        while index >= 0 {
-            if lua.isToken(index, ")") || lua.isToken(index, "]") || lua.isToken(index, "}") { depth += 1 }
-            if lua.isToken(index, "(") || lua.isToken(index, "[") || lua.isToken(index, "{") {
-                depth -= 1
-                if depth == 0 { return index }
-            }
-            index -= 1
-        }
-        return nil
+        return lua.isToken(index, ")", "]")
     }
 }
 
@@ -122,14 +88,17 @@ struct CallContext {
     /// The bracket of the table constructor around the position, when that is the argument itself.
     let table: Int?
 
+}
+
+extension CallContext {
     /// The innermost call around the position before a token; nil when there is none, or a bracket of another kind is
     /// nearer.
     init?(in lua: LuaText, before end: Int) {
         var open: [(index: Int, commas: Int)] = []
         for index in 0..<min(end, lua.tokens.count) {
-            if lua.isToken(index, "(") || lua.isToken(index, "{") || lua.isToken(index, "[") {
+            if lua.opens(index) {
                 open.append((index, 0))
-            } else if lua.isToken(index, ")") || lua.isToken(index, "}") || lua.isToken(index, "]") {
+            } else if lua.closes(index) {
                 _ = open.popLast()
             } else if lua.isToken(index, ","), !open.isEmpty {
                 open[open.count - 1].commas += 1
@@ -148,7 +117,7 @@ struct CallContext {
             if Self.isCallee(last.index - 1, lua) {
                 self.init(calleeEnd: last.index - 1, argument: 0, arguments: last.index..<end, table: last.index)
             } else if open.count > 1, lua.isToken(open[open.count - 2].index, "("),
-                lua.isToken(last.index - 1, "(") || lua.isToken(last.index - 1, ","),
+                lua.isToken(last.index - 1, "(", ","),
                 Self.isCallee(open[open.count - 2].index - 1, lua)
             {
                 let call = open[open.count - 2]
@@ -166,14 +135,7 @@ struct CallContext {
             table: nil)
     }
 
-    private init(calleeEnd: Int, argument: Int, arguments: Range<Int>, table: Int?) {
-        self.calleeEnd = calleeEnd
-        self.argument = argument
-        self.arguments = arguments
-        self.table = table
-    }
-
     private static func isCallee(_ index: Int, _ lua: LuaText) -> Bool {
-        lua.isName(index) && !lua.isToken(index - 1, "function") || lua.isToken(index, ")") || lua.isToken(index, "]")
+        lua.isName(index) && !lua.isToken(index - 1, "function") || lua.isToken(index, ")", "]")
     }
 }

@@ -130,7 +130,6 @@ enum SQLHighlighter {
     static func spans(_ text: String) -> [StyledSpan] {
         let sql = SQLText(text)
         var spans: [StyledSpan] = []
-        spans.reserveCapacity(sql.all.count)
         for (index, token) in sql.all.enumerated() {
             switch token.kind {
             case .comment: spans.append(StyledSpan(token.range, .comment))

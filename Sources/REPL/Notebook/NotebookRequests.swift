@@ -14,19 +14,23 @@ extension NotebookKernel {
     func perform(_ request: JupyterMessage) {
         publish("status", ["execution_state": .string("busy")], parent: request.header)
         defer { publish("status", ["execution_state": .string("idle")], parent: request.header) }
-        let fields = JSONFields(request.content) ?? JSONFields.none
+        let fields = request.content.fields ?? [:]
         switch request.type {
+        case "execute_request" where request.channel == .shell && fields["code"]?.text == nil:
+            let text = PropertyListValue.string("the request has no text named code")
+            let failure: PropertyListFields = ["ename": .string("Error"), "evalue": text, "traceback": .array([text])]
+            reply(to: request, failure, status: "error")
         case "execute_request" where request.channel == .shell:
             execute(NotebookCell(request, after: session.evaluator.count))
         case "kernel_info_request": reply(to: request, Self.description(denial ?? Banner.notebook(host)))
         case "complete_request": complete(request, fields)
         case "inspect_request": inspect(request, fields)
-        case "is_complete_request": reply(to: request, completeness(of: fields.text("code")))
+        case "is_complete_request": reply(to: request, completeness(of: fields.string("code")))
         case "history_request": reply(to: request, ["history": .array(history.found(fields, in: session.record))])
         case "comm_info_request": reply(to: request, ["comms": .fields([:])])
         case "comm_open":
             // There is no target of any name: the protocol's answer is to close it.
-            let content: PropertyListFields = ["comm_id": .string(fields.text("comm_id")), "data": .fields([:])]
+            let content: PropertyListFields = ["comm_id": .string(fields.string("comm_id")), "data": .fields([:])]
             publish("comm_close", content, parent: request.header)
         case "interrupt_request":
             host.cancelForeground()
@@ -130,16 +134,16 @@ extension NotebookKernel {
     // MARK: Text that is being written
 
     /// The text of a request with its cursor, which the protocol counts in characters of Unicode.
-    private func place(_ fields: JSONFields) -> (text: String, cursor: Int) {
-        let code = fields.text("code")
+    private func place(_ fields: PropertyListFields) -> (text: String, cursor: Int) {
+        let code = fields.string("code")
         let text = NotebookCell.sql(code) ?? code
         let scalars = text.unicodeScalars
         let end = scalars.index(
-            scalars.startIndex, offsetBy: max(fields.number("cursor_pos"), 0), limitedBy: scalars.endIndex)
+            scalars.startIndex, offsetBy: max(fields.integer("cursor_pos"), 0), limitedBy: scalars.endIndex)
         return (text, text.utf8.distance(from: text.startIndex, to: end ?? text.endIndex))
     }
 
-    private func complete(_ request: JupyterMessage, _ fields: JSONFields) {
+    private func complete(_ request: JupyterMessage, _ fields: PropertyListFields) {
         let (text, cursor) = place(fields)
         let found = session.completer.complete(text, cursor)
         let range = found?.replacement ?? cursor..<cursor
@@ -162,20 +166,14 @@ extension NotebookKernel {
         reply(to: request, content)
     }
 
-    private func inspect(_ request: JupyterMessage, _ fields: JSONFields) {
+    private func inspect(_ request: JupyterMessage, _ fields: PropertyListFields) {
         let (text, cursor) = place(fields)
         let help = HelpText(host, session.functions)
         let locals = session.evaluator.scope.locals
         let subject = InspectedName.subject(of: text, at: cursor)
         var found = subject.flatMap { help.text($0, locals: locals) }
-        if fields.number("detail_level") > 0, let subject {
-            let lua = LuaText(subject)
-            let resolver = ExpressionResolver(host, locals: locals, lua: lua, before: lua.tokens.count)
-            if case .value(let value) = resolver.expression(endingAt: lua.tokens.count - 1),
-                let source = help.source(value)
-            {
-                found = (found.map { $0 + "\n" } ?? "") + source
-            }
+        if fields.integer("detail_level") > 0, let subject, let source = help.source(of: subject, locals: locals) {
+            found = (found.map { $0 + "\n" } ?? "") + source
         }
         var data: PropertyListFields = [:]
         if let found { data["text/plain"] = .string(WrappedText.wrapped(found, to: session.printer.columns)) }
@@ -207,10 +205,10 @@ enum InspectedName {
         // A cursor before a name is at it.
         if let next = lua.tokens.firstIndex(where: { $0.range.lowerBound == cursor }), lua.isName(next) { last = next }
         guard var end = last else { return nil }
-        while lua.isToken(end, "(") || lua.isToken(end, "{"), end > 0 { end -= 1 }
+        while lua.isToken(end, "(", "{"), end > 0 { end -= 1 }
         guard lua.isName(end) else { return nil }
         var start = end
-        while start >= 2, lua.isToken(start - 1, ".") || lua.isToken(start - 1, ":"), lua.isName(start - 2) {
+        while start >= 2, lua.isToken(start - 1, ".", ":"), lua.isName(start - 2) {
             start -= 2
         }
         let bytes = lua.bytes[lua.tokens[start].range.lowerBound..<lua.tokens[end].range.upperBound]
@@ -243,18 +241,18 @@ final class NotebookHistory {
     }
 
     /// The entries that a request asks for, each with its session and its number.
-    func found(_ request: JSONFields, in record: SessionRecord) -> [PropertyListValue] {
+    func found(_ request: PropertyListFields, in record: SessionRecord) -> [PropertyListValue] {
         var found: [Entry] = earlier.entries.enumerated().map { (1, $0.offset + 1, $0.element, nil) }
         found += record.entries.map { (2, $0.number, $0.text, $0.result) }
-        let number = request.number("n")
-        switch request.text("hist_access_type") {
+        let number = request.integer("n")
+        switch request.string("hist_access_type") {
         case "range":
             // 0 is this session, and -1 the one before.
-            let session = request.number("session") <= 0 ? 2 + request.number("session") : request.number("session")
-            let (start, stop) = (request.number("start"), request.number("stop"))
+            let session = request.integer("session") <= 0 ? 2 + request.integer("session") : request.integer("session")
+            let (start, stop) = (request.integer("start"), request.integer("stop"))
             found = found.filter { $0.session == session && $0.number >= start && (stop <= 0 || $0.number < stop) }
         case "search":
-            let pattern = request.text("pattern")
+            let pattern = request.string("pattern")
             var seen: NameSet = []
             found = found.reversed().filter { entry in
                 fnmatch(pattern, entry.text, 0) == 0 && (!request.flag("unique") || seen.insert(entry.text).inserted)

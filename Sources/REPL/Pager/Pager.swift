@@ -350,7 +350,6 @@ struct PagerSearch {
 /// A text to search for. Without capital letters, case is ignored.
 struct SearchPattern {
     let text: String
-    private let bytes: [UInt8]
     private let characters: [String]
     private let ignoresCase: Bool
 
@@ -358,21 +357,12 @@ struct SearchPattern {
     init(_ text: String) {
         self.text = String(text.prefix(200))
         ignoresCase = self.text == self.text.lowercased()
-        bytes = Array(self.text.utf8)
         characters = self.text.map(String.init)
     }
 
     /// Whether a text contains the pattern.
-    func isFound(in text: String) -> Bool {
-        guard let first = bytes.first else { return false }
-        var folded = ignoresCase ? text.lowercased() : text
-        return folded.withUTF8 { text in
-            guard text.count >= bytes.count else { return false }
-            for start in 0...text.count - bytes.count where text[start] == first {
-                if text[start..<start + bytes.count].elementsEqual(bytes) { return true }
-            }
-            return false
-        }
+    func isFound(in other: String) -> Bool {
+        !text.isEmpty && (ignoresCase ? other.lowercased() : other).firstRange(of: text) != nil
     }
 
     /// The places of the pattern in a line of the screen, without overlaps.

@@ -283,8 +283,7 @@ private struct ChosenRows: TableRows {
 
     func names(in shown: Range<Int>) -> [String] {
         // The names of neighbours in the table below, which are read together.
-        var names: NameSet = []
-        return shown.flatMap { rows.names(in: places[$0]..<places[$0] + 1) }.filter { names.insert($0).inserted }
+        shown.flatMap { rows.names(in: places[$0]..<places[$0] + 1) }.unique()
     }
 
     func cell(_ row: Int, _ name: String) -> TableCell? { rows.cell(places[row], name) }
@@ -352,9 +351,7 @@ struct CountRows: TableRows {
     }
 
     func cell(of value: PropertyListValue, _ name: String) -> TableCell? { rows.cell(of: value, self.name) }
-    func isRemoved(_ row: Int) -> Bool { false }
     func record(_ row: Int, columns: Int) -> String? { nil }
-    func thumbnail(_ row: Int) -> String? { nil }
 
     /// A share with one decimal; one that is no longer seen with it is said to be less.
     static func percent(_ count: Int, of total: Int) -> String {
@@ -365,10 +362,7 @@ struct CountRows: TableRows {
 
     /// A bar, whose length is that of the longest times a share, to an eighth of a column.
     static func bar(_ count: Int, of most: Int, width: Int) -> String {
-        let eighths = max(
-            count > 0 ? 1 : 0, Int((Double(count) * Double(8 * width) / Double(max(1, most))).rounded()))
-        let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
-        return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
+        TextBar.text(Double(count) / Double(max(1, most)), width: width)
     }
 }
 

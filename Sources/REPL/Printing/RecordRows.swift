@@ -12,7 +12,6 @@ struct RecordRows: TableRows {
     private static let fieldLimit = 20_000
 
     let count: Int
-    let asked: [String] = []
     private let table: LuaTable
     private let printer: ValuePrinter
     private let host: ScriptHost
@@ -50,8 +49,7 @@ struct RecordRows: TableRows {
                 guard className == nil, record.metatable == nil, record.count == 0,
                     case .other = host.inspect(.table(record))
                 else { return nil }
-                let fields = RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1)
-                guard !fields.isEmpty else { return nil }
+                guard let fields = Self.fields(of: record), !fields.isEmpty else { return nil }
                 for field in fields where !Self.isFlat(field.value) {
                     guard let greatest = Self.greatestKey(field.name, field.value) else { return nil }
                     if greatest > 0 { haveKeys = true } else { lackKeys = true }
@@ -70,14 +68,15 @@ struct RecordRows: TableRows {
             total = Self.total(of: table)
             return
         }
-        if className == ItemGroup.luaName {
-            order = group(0)?.order.map(\.function).flatMap { $0 == "count()" ? nil : $0 }
-        }
-        if className == ItemGroup.luaName, !printer.isWhole { greatest = counts(of: table).max() ?? 0 }
-        if let group = group(0) { columnsOfDays = Self.columnsOfDays(group, order) }
-        if className == ItemGroup.luaName, let keys = Self.keyNames(host, of: table[1]) {
-            declared = keys + ["count"]
-            return
+        if let first = group(0) {
+            order = first.order.map(\.function).flatMap { $0 == "count()" ? nil : $0 }
+            if !printer.isWhole { greatest = (0..<count).compactMap { group($0)?.count }.max() ?? 0 }
+            columnsOfDays = Self.columnsOfDays(first, order)
+            // The group's own keys: the length of their table does not count the last ones that are nil.
+            if first.keys.count > 1 {
+                declared = (1...first.keys.count).map(Self.keyName) + ["count"]
+                return
+            }
         }
         declared = (host.state.declarations[className, .class]?.properties ?? []).filter { property in
             property.type.alternatives.allSatisfy { type in
@@ -96,12 +95,6 @@ struct RecordRows: TableRows {
         var names = Set(keys.map { group.keys.count > 1 ? keyName($0 + 1) : "key" })
         if let order, (try? group.store.haveDays([ItemAggregate(order)])) == [true] { names.insert(order) }
         return names
-    }
-
-    /// The numbers of the items of groups.
-    private func counts(of table: LuaTable) -> [Int] {
-        guard let cls = host.state.luaClass(of: ItemGroup.self) else { return [] }
-        return (1...count).compactMap { cls.object(of: table[$0])?.count }
     }
 
     /// The group of a row; nil for another value.
@@ -136,7 +129,7 @@ struct RecordRows: TableRows {
         var keyCount = 0
         for row in rows {
             guard case .table(let record) = table[row + 1] else { continue }
-            for field in RawAccess.fields(of: record, limit: Self.fieldLimit, depth: 1) {
+            for field in Self.fields(of: record) ?? [] {
                 if case .table = field.value, let greatest = Self.greatestKey(field.name, field.value) {
                     keyCount = max(keyCount, greatest)
                 } else if field.name != "key" || !isFirstKey(field.value, of: record) {
@@ -195,7 +188,7 @@ struct RecordRows: TableRows {
         case .boolean(let flag): TableCell(text: flag ? "true" : "false")
         case .integer(let number): TableCell(text: String(number), isNumber: true)
         case .wideInteger(let number): TableCell(text: String(number), isNumber: true)
-        case .real(let number): TableCell(text: printer.number(number), isNumber: true)
+        case .real(let number): TableCell(text: LuaValueText.text(number), isNumber: true)
         case .date(let date): TableCell(text: columnsOfDays.contains(name) ? date.dayText : host.localText(date))
         case .string(let text): TableCell(text: text)
         default: nil
@@ -220,7 +213,17 @@ struct RecordRows: TableRows {
         return RecordText.text(fields, columns: columns)
     }
 
-    func thumbnail(_ row: Int) -> String? { nil }
+    /// The fields of a record; nil for a table that has keys without a column, which are no texts or too many.
+    private static func fields(of record: LuaTable) -> [(name: String, value: LuaValue)]? {
+        var fields: [(name: String, value: LuaValue)] = []
+        var isRecord = true
+        try? record.forEach { key, value in
+            if let name = key.textValue { fields.append((name, value)) } else { isRecord = false }
+            isRecord = isRecord && fields.count <= fieldLimit
+            return isRecord
+        }
+        return isRecord ? fields : nil
+    }
 
     private static func isFlat(_ value: LuaValue) -> Bool {
         switch value {
@@ -254,15 +257,6 @@ struct RecordRows: TableRows {
         }
     }
 
-    /// The columns for a group's several keys, as entries write them; nil for one key.
-    private static func keyNames(_ host: ScriptHost, of group: LuaValue) -> [String]? {
-        // Nil for items without a value: the table's own length does not count the last of them.
-        guard let count = host.state.luaClass(of: ItemGroup.self)?.object(of: group)?.keys.count, count > 1 else {
-            return nil
-        }
-        return (1...count).map(keyName)
-    }
-
     private static func keyName(_ place: Int) -> String { "\(keysField)[\(place)]" }
 
     private static func keyPlace(_ name: String) -> Int? {
@@ -278,7 +272,7 @@ struct RecordRows: TableRows {
         switch value {
         case .nil: ""
         case .string(let text): text.text ?? text.quoted(limit: 2000)
-        case .number(let number): printer.number(number)
+        case .number(let number): LuaValueText.text(number)
         // An unchecked row far below may hold a table; no script code runs for it.
         case .table: "{…}"
         case .function, .thread: value.typeName
@@ -368,6 +362,8 @@ struct ItemRecord {
     let pictures: TerminalPictures?
     /// Maximum length of a value in characters.
     let limit: Int
+    /// Whether a table has all columns, as for no screen.
+    let isWhole: Bool
     /// The time of this session's last change to an item; nil if unknown.
     let changed: (Item) -> PropertyListDate?
 

@@ -48,10 +48,10 @@ extension TableRows {
     var statement: StatementQuery? { nil }
     func comparison(of name: String) -> ((Int, Int) -> Int)? { nil }
     func rows(of query: TableQuery) throws -> (any TableRows)? { nil }
-}
-
-extension TableRows {
+    var asked: [String] { [] }
     var hasOwnOrder: Bool { false }
+    func isRemoved(_ row: Int) -> Bool { false }
+    func thumbnail(_ row: Int) -> String? { nil }
     func picture(_ row: Int, size: Int) -> BitmapImage? { nil }
     func unit(of name: String) -> PlotUnit { .number }
 }
@@ -97,9 +97,9 @@ struct ItemRows: TableRows {
 
     func names(in rows: Range<Int>) -> [String] {
         let items = rows.map(item)
-        // A column of zeros says nothing.
+        // On a screen a column of zeros says nothing.
         let values = items.lazy.compactMap { (try? $0.value(forField: "valueInDollars")) ?? nil }
-        let isWorth = values.contains { $0 != .integer(0) }
+        let isWorth = record.isWhole || values.contains { $0 != .integer(0) }
         var names = record.host.items.schema.fields.map(\.name).filter { $0 != "valueInDollars" || isWorth }
         var custom: NameSet = []
         for item in items { custom.formUnion((try? item.customFieldNames) ?? []) }
@@ -187,7 +187,6 @@ extension PropertyListValue {
 /// The rows of a SQL statement as those of a table, with all columns in the statement's order.
 struct StatementRows: TableRows {
     let count: Int
-    let asked: [String] = []
     let hasOwnOrder = true
     private let rows: SQLRows
     private let host: ScriptHost
@@ -245,7 +244,6 @@ struct StatementRows: TableRows {
     }
 
     func unit(of name: String) -> PlotUnit { host.items.plotUnit(of: name) }
-    func isRemoved(_ row: Int) -> Bool { false }
 
     func record(_ row: Int, columns: Int) -> String? {
         let fields = rows.columns.enumerated().map { column, name in
@@ -256,5 +254,4 @@ struct StatementRows: TableRows {
         return RecordText.text(fields, columns: columns)
     }
 
-    func thumbnail(_ row: Int) -> String? { nil }
 }

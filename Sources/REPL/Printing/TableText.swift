@@ -137,11 +137,11 @@ struct TableLayout {
         let isAsked = NameSet(asked)
         var (differing, equal): ([String], [String]) = ([], [])
         for name in found {
-            var texts = shown.lazy.filter { !rows.isRemoved($0) }.map { rows.cell($0, name)?.text ?? "" }.makeIterator()
-            let first = texts.next() ?? ""
+            var texts = shown.lazy.filter { !rows.isRemoved($0) }.map { rows.cell($0, name)?.text }.makeIterator()
+            let first = texts.next() ?? nil
             var differs = false
             while !differs, let text = texts.next() { differs = text != first }
-            if isAsked.contains(name) || (first.isEmpty && !differs) { continue }
+            if isAsked.contains(name) || (first == nil && !differs) { continue }
             if differs || shown.count == 1 { differing.append(name) } else { equal.append(name) }
         }
         names = asked + differing + equal

@@ -46,12 +46,8 @@ struct TerminalPictures {
     ///
     /// - Throws: `ImageError` when the picture cannot be made.
     func text(_ plot: Plot, columns: Int, rows: Int) throws(ImageError) -> String? {
-        let graphics = graphics
-        switch graphics {
-        case nil, .halfBlocks?: return nil
-        case .kitty?, .iTerm2?, .sixel?: break
-        }
         guard let graphics else { return nil }
+        if case .halfBlocks = graphics { return nil }
         // The last column is left free: a picture that reaches the edge may wrap.
         let area = area(columns: min(size.columns, columns) - 1, rows: rows)
         // Text of the size of the terminal's own: a drawing's lines are sixteen pixels high.

@@ -66,7 +66,7 @@ package struct ValuePrinter {
 
     /// The results in parts.
     func printed(_ values: [LuaValue], seconds: Double) -> PrintedValues {
-        guard format == .table else { return PrintedValues(formatted(values)) }
+        guard format == .table else { return formatted(values) }
         var printed = PrintedValues()
         // An error after nil is a failure that a function of the host returned.
         var lines: [String] = []
@@ -136,20 +136,26 @@ package struct ValuePrinter {
     }
 
     var record: ItemRecord {
-        ItemRecord(host: host, pictures: pictures, limit: limits.string, changed: changed)
+        ItemRecord(host: host, pictures: pictures, limit: limits.string, isWhole: isWhole, changed: changed)
     }
 
     /// The results in a format for other programs.
-    private func formatted(_ values: [LuaValue]) -> String {
+    private func formatted(_ values: [LuaValue]) -> PrintedValues {
         let converter = PlainValues(host: host)
-        return values.map { value in
+        var printed = PrintedValues()
+        for (place, value) in values.enumerated() {
             let plain = converter.plain(value)
-            switch format {
-            case .json: return shown(PlainValueJSON.text(plain), as: .json) + "\n"
-            case .csv: return shown(CSVText.text(plain), as: .lua) + "\n"
-            default: return LuaLiteral.text(plain) + "\n"
+            if let objection = plain.objection(to: format) {
+                printed.failure = values.count > 1 ? "value \(place + 1): \(objection)" : objection
+                break
             }
-        }.joined()
+            switch format {
+            case .json: printed.text += shown(PlainValueJSON.text(plain), as: .json) + "\n"
+            case .csv: printed.text += shown(CSVText.text(plain), as: .lua) + "\n"
+            default: printed.text += LuaLiteral.text(plain) + "\n"
+            }
+        }
+        return printed
     }
 
     private func shown(_ text: String, as notation: VisibleText.Notation) -> String {
@@ -188,9 +194,6 @@ package struct ValuePrinter {
         return host.showing { text.describe(value) }
     }
 
-    /// A float in Lua's notation with all of its digits: 1e+15, 2.0, 0.1.
-    func number(_ number: Double) -> String { LuaValueText.text(number) }
-
     /// The text of `tostring`, escaped for a terminal.
     private func description(_ value: LuaValue) -> String {
         VisibleText.escaped(host.state.describe(value).description)
@@ -203,6 +206,8 @@ struct PrintedValues {
     var text = ""
     /// The picture below the text.
     var picture = ""
+    /// Why a value is not in the text: a format for other programs cannot have it.
+    var failure: String?
     /// The duration of the entry, if the text includes it.
     var time = ""
     /// The table, if the pager can show more of it than the text.

@@ -123,10 +123,10 @@ extension PromptSession {
 
     /// Reports an entry's changes to more than one item: a single change is clear from the entry or its result.
     @discardableResult
-    func reportChanges(_ seconds: Double? = nil) -> Bool {
+    func reportChanges(_ seconds: Double? = nil, undo: String = ":undo") -> Bool {
         guard terminal.reportsChanges, changes.own.count > 1 else { return false }
         let duration = printer.showsTimes ? seconds.map { " · \(ValuePrinter.duration($0))" } ?? "" : ""
-        print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · :undo\n", .dimmed))
+        print(StyledText("\(ChangeNotice.text(changes.own))\(duration) · \(undo)\n", .dimmed))
         return true
     }
 
@@ -230,7 +230,7 @@ struct SessionRecord {
     /// All entries with their numbers, as `:history` shows them.
     var listing: String {
         entries.map { entry in
-            "\(String(repeating: " ", count: max(0, 4 - String(entry.number).count)))\(entry.number)  "
+            "\(String(entry.number).padded(to: 4, isRight: true))  "
                 + entry.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n      ")
                 + (entry.hasWorked ? "\n" : "   -- failed\n")
         }.joined()
@@ -315,7 +315,7 @@ enum MemberHint {
         else { return "" }
         let lua = LuaText(String(line))
         for index in lua.tokens.indices where lua.name(index) == name {
-            guard lua.isToken(index - 1, ".") || lua.isToken(index - 1, ":") else { continue }
+            guard lua.isToken(index - 1, ".", ":") else { continue }
             let resolver = ExpressionResolver(host, locals: locals, lua: lua, before: index - 1)
             let members = MemberList(resolver: resolver).members(of: resolver.expression(endingAt: index - 2))
             let hint = NearestNames.hint(for: name, among: members.map(\.name))

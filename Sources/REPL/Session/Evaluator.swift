@@ -386,7 +386,7 @@ struct ForeignHabit: Equatable {
                 hint: "a message of Objective-C is a call with a colon: \(object):\(method ?? "method")(value, key)")
         }
         for index in tokens.indices.dropLast(2) {
-            guard lua.isToken(index, "(") || lua.isToken(index, ","), let label = lua.name(index + 1),
+            guard lua.isToken(index, "(", ","), let label = lua.name(index + 1),
                 lua.isToken(index + 2, ":"), !lua.isToken(index + 4, "(")
             else { continue }
             return ForeignHabit(

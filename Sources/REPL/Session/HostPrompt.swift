@@ -30,6 +30,8 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     }
     /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
     private var ownerTimer: LoopTimer?
+    /// The exit status at the end of the input. Of input that no user types, it becomes 1 with a failed entry.
+    package var endStatus: Int32 = 0
     /// The times of changes to items.
     private let sessionChanges = SessionChanges()
     private let allowedPalette: TerminalPalette
@@ -390,7 +392,7 @@ extension HostPrompt {
                 if isEditing { put(Array("\n".utf8)) }
                 if let stop = debugger.current { return stop.end() }
                 leaveEditing()
-                host.terminate(cause: .eof, explicitly: true)
+                host.terminate(endStatus, cause: .eof, explicitly: true)
             case .suspend: suspend()
             case .focus(let hasFocus):
                 // Terminals repeat focus reports, and tmux reports both at once when panes change.
@@ -449,6 +451,7 @@ extension HostPrompt {
         } else if let entry = session.begin(entry: text) {
             session.end(entry, with: host.run(entry.code.function, isEntry: true))
         }
+        if session.hasFailed, endStatus == 0, !console.isInputTerminal { endStatus = 1 }
         isRunningEntry = false
         if stop?.isOver ?? false { return }
         if !isLent { watch?.events = .readable }

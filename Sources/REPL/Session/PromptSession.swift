@@ -47,7 +47,10 @@ extension PromptSession {
 
     func draw(_ text: String, toStandardError: Bool) { terminal.draw(text, toStandardError: toStandardError) }
 
-    func page(_ printed: PrintedValues) { terminal.page(printed) }
+    func page(_ printed: PrintedValues) {
+        terminal.page(printed)
+        if let failure = printed.failure { complain(failure) }
+    }
 
     /// Draws a picture.
     func show(_ image: BitmapImage) { draw(printer.picture(image) + "\n", toStandardError: false) }

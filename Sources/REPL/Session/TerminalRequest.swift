@@ -37,27 +37,27 @@ struct TerminalAnswer: Equatable {
 /// The encoding for another process.
 extension TerminalRequest {
     init?(json bytes: [UInt8]) {
-        guard let fields = JSONFields(bytes), let kind = Kind(exactly: fields.text("kind")) else { return nil }
+        guard let fields = PropertyListFields(json: bytes), let kind = Kind(exactly: fields.string("kind")) else {
+            return nil
+        }
         self.init(
-            kind: kind, argument: fields.text("argument"), text: fields.text("text"), count: fields.number("count"))
+            kind: kind, argument: fields.string("argument"), text: fields.string("text"), count: fields.integer("count")
+        )
     }
 
     var json: [UInt8] {
-        JSONFields.encode([
-            "kind": .string(kind.rawValue), "argument": .string(argument), "text": .string(text),
-            "count": .integer(Int64(count)),
-        ])
+        JSONValue.of(["kind": kind.rawValue, "argument": argument, "text": text, "count": count]).encoded
     }
 }
 
 extension TerminalAnswer {
     /// Malformed bytes are an error.
     init(json bytes: [UInt8]) {
-        let fields = JSONFields(bytes)
-        self.init(isDone: fields?.flag("isDone") ?? false, text: fields?.text("text") ?? "")
+        let fields = PropertyListFields(json: bytes)
+        self.init(isDone: fields?.flag("isDone") ?? false, text: fields?.string("text") ?? "")
     }
 
-    var json: [UInt8] { JSONFields.encode(["isDone": .boolean(isDone), "text": .string(text)]) }
+    var json: [UInt8] { JSONValue.of(["isDone": isDone, "text": text]).encoded }
 }
 
 /// Performs requests on the terminal's side.

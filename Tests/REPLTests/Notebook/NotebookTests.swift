@@ -147,6 +147,13 @@ struct NotebookTests {
         #expect(try kernel.run(":nothing")["error"]?.text("ename") == "CommandError")
     }
 
+    @Test("a request without code is answered with an error, and does not run", arguments: [nil, 5] as [Int64?])
+    func requestWithoutCode(code: Int64?) throws {
+        let kernel = try KeptKernel()
+        let reply = try kernel.request("execute_request", code.map { ["code": .integer($0)] } ?? [:])["execute_reply"]
+        #expect(reply?.text("status") == "error" && reply?.text("evalue")?.contains("code") == true)
+    }
+
     @Test("after a failure the cells that wait are not run, and later ones are")
     func aborted() throws {
         let kernel = try KeptKernel()

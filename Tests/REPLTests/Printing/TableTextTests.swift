@@ -30,6 +30,24 @@ import Testing
         #expect(try test.lines(entry, chosen: chosen).first ?? "" == titles)
     }
 
+    @Test(
+        "have all columns in a pipe, and unfold what has keys without one",
+        arguments: [
+            ("{ { a = '', b = 1 }, { a = '', b = 2 } }", " #  b  a"),
+            (#"{ { ["\255"] = 1, b = 2 }, { ["\255"] = 3, b = 4 } }"#, #"["\xff"] = "#),
+            ("{ { [1.5] = 1, b = 2 }, { [1.5] = 3, b = 4 } }", "[1.5] = "),
+            ("{ { [7] = 1, b = 2 }, { b = 4 } }", "[7] = 1"),
+            ("items", "valueInDollars"), ("items:query()", "room"),
+        ])
+    func complete(entry: String, part: String) throws {
+        let test = try TestHost()
+        try test.enter("for i = 1, 2 do items:createItem{ name = 'Thing', room = '' } end")
+        let value = try #require(try test.evaluator.evaluate(entry).get().first)
+        var printer = ValuePrinter(test.host)
+        printer.isWhole = true
+        #expect(printer.text([value], seconds: 0).contains(part))
+    }
+
     @Test("say how many columns they leave out")
     func leftOut() throws {
         let test = try TestHost()

@@ -189,7 +189,7 @@ struct PromptRowsTests {
         PromptRow(
             "36 --read-only",
             [.enter("items:createItem()"), .see("read-only"), .prompt, .enter("#items"), .see("\n0")],
-            arguments: ["--read-only"]),
+            arguments: ["--container", ":memory:", "--read-only"]),
         PromptRow(
             "12 files are completed as far as scripts may read them, and everywhere in commands",
             [
