@@ -424,8 +424,8 @@ struct ScriptSession {
         do { return try body() } catch { throw CommandFailure.exit(.inputOutput, error.message) }
     }
 
-    /// The script on standard input or in another descriptor; empty for another source. There is nothing to save yet: signals end and stop the
-    /// process as any other.
+    /// The script on standard input or in another descriptor; empty for another source. There is nothing to save yet:
+    /// signals end and stop the process as any other.
     private func scriptOnInput() throws -> [UInt8] {
         guard case .file(let path) = source, let descriptor = Self.descriptor(of: path) else { return [] }
         SignalMask.restore()

@@ -339,11 +339,15 @@ enum UniqueClaim {
             writer.value(value)
         case .integer, .wideInteger, .utf16, .date: writer.value(value)
         // Equal numbers of two kinds are equal.
-        case .real(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? value)
-        case .single(let number): writer.value(Int64(exactly: number).map { .integer($0) } ?? .real(Double(number)))
+        case .real(let number): writer.value(whole(number) ?? value)
+        case .single(let number): writer.value(whole(Double(number)) ?? .real(Double(number)))
         case .null, .boolean, .data, .uid, .array, .set, .dictionary: return nil
         }
         return [code] + withUnsafeBytes(of: Checksum.hash(writer.bytes).littleEndian) { Array($0) }
+    }
+
+    private static func whole(_ number: Double) -> PropertyListValue? {
+        Int128(exactly: number).map { Int64(exactly: $0).map { .integer($0) } ?? .wideInteger($0) }
     }
 
     /// The claim of an item to which others may refer. A commit that refers to it makes it, and one that removes it: the
