@@ -20,11 +20,16 @@ extension KeyedArchiveReader {
             let (top, failures) = decoded(wanted)
             let graph = ArchiveGraph(top: top)
             defer { graph.dismantle() }
-            if failures.isEmpty { return (try graph.encoded(), Set(top.map(\.key)), unreadable) }
+            guard let first = failures.values.first else {
+                return (try graph.encoded(), Set(top.map(\.key)), unreadable)
+            }
             // What leads to an object that failed is incomplete; the others are decoded anew, without it.
             let toFailures = paths.leading(to: failures.keys)
             for (key, uid) in wanted { unreadable[key] = toFailures(uid).flatMap { failures[$0] } }
-            wanted.removeAll { unreadable[$0.key] != nil }
+            let rest = wanted.filter { unreadable[$0.key] == nil }
+            // Each round leaves something out: else there would be no end.
+            if rest.count == wanted.count { throw first }
+            wanted = rest
         }
     }
 

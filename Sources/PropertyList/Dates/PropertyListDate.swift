@@ -151,7 +151,7 @@ extension CalendarDate {
 extension Int {
     /// The number with zeros before its digits, up to a count of digits.
     func padded(to count: Int) -> String {
-        let digits = String(abs(self))
+        let digits = String(magnitude)
         return (self < 0 ? "-" : "") + String(repeating: "0", count: Swift.max(0, count - digits.utf8.count)) + digits
     }
 }
