@@ -21,7 +21,9 @@ struct CSVColumnKinds {
         for (cell, place) in places.enumerated() {
             guard let place else { continue }
             let column = row.columns[place]
-            let result = included[cell] && !results.isEmpty ? results[cell] : ColumnResult(.text)
+            let found = included[cell] && !results.isEmpty ? results[cell] : ColumnResult(.text)
+            let pattern = options.kinds?.kind(of: column.fieldName)?.dateStyle
+            let result = pattern.map { ColumnResult(CellFormat($0)) } ?? found
             if let kind = givenKind(column) {
                 if case .decimals? = result.doubt, kind == .real || kind == .integer, options.decimal == nil {
                     throw StoreError(.unreadableFile, result.remark(column.fieldName) ?? "", path: path)

@@ -40,7 +40,12 @@ struct DoubtfulCellTests {
     func orders(field: String) throws {
         let style = try DateStyle(pattern: "M/d/yyyy")
         let text = Self.bothOrders.replacing(",d", with: ",\(field)")
-        let said = try message(text) { $0.kinds = .named([field: ItemColumnKind(.date, dateStyle: style)]) }
+        var kinds = ""
+        let said = try message(text) {
+            $0.kinds = .named([field: ItemColumnKind(.date, dateStyle: style)])
+            $0.onKinds = { kinds = $0 }
+        }
+        #expect(kinds.contains("\(field) date (M/d/yyyy)"), "\(kinds)")
         #expect(said == "f, row 3: \(field) takes a date as M/d/yyyy: \"13/2/2024\" is not one")
         // ISO 8601 has an order of its own.
         let iso = "name,\(field)\nA,1/2/2024\nB,2024-02-13\n"
