@@ -133,8 +133,7 @@ enum GraphBinding {
         guard !order.isEmpty else { return found }
         let text = order.map { "\($0[0]) left out \((counts[$0] ?? 0).counted("object")) whose \($0[1])" }
             .joined(separator: "; ")
-        if host.options.isStrict { throw LuaError(.argument, "with --strict: " + text) }
-        host.logger.warning("graph:query: \(text)")
+        try host.report(loss: "graph:query: \(text)")
         return found
     }
 
@@ -146,12 +145,18 @@ enum GraphBinding {
             doc: "Writes the archive to a file, atomically.",
             example: example + "return graph:save(app.container.tmp .. \"/a.archive\", { format = \"xml\" })"
         ) { [unowned host] (graph, path: String, options: Saving) in
-            try refusing { try graph.encoded(as: options.format) }.flatMap { try host.write($0, to: path) }
+            try refusing { try bytes(of: graph, options, host) }.flatMap { try host.write($0, to: path) }
         }
         cls.method(
             "bytes", ["options": "how to write the archive"], doc: "The archive's bytes.",
             example: example + "return #graph:bytes({ format = \"xml\" })"
-        ) { (graph, options: Saving) in try refusing { LuaString(try graph.encoded(as: options.format)) } }
+        ) { [unowned host] (graph, options: Saving) in
+            try refusing { LuaString(try bytes(of: graph, options, host)) }
+        }
+    }
+
+    private static func bytes(of graph: GraphValue, _ options: Saving, _ host: ScriptHost) throws -> [UInt8] {
+        try host.propertyList(graph.binary(), as: options.format ?? graph.format)
     }
 
     /// A value that cannot be archived is the script's fault; violations of the format are the result.
@@ -282,10 +287,8 @@ final class GraphValue {
         return try body(saved)
     }
 
-    /// The archive's bytes.
-    func encoded(as format: PropertyListFormat?) throws -> [UInt8] {
-        try withGraph { try $0.encoded(as: format ?? self.format) }
-    }
+    /// The archive's bytes in the binary form.
+    func binary() throws -> [UInt8] { try withGraph { try $0.encoded(as: .binary) } }
 }
 
 extension GraphValue: LuaInstance { static let luaName = "Graph" }

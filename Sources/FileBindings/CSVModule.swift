@@ -225,9 +225,8 @@ package enum CSVModule: ScriptModule {
         }
         if !rows.isEmpty, let empty = areEmpty.firstIndex(of: true) {
             let name = VisibleText.line(names[empty].description)
-            let text = "csv.write: the option columns names \(name), which no row has a value of"
-            if host.options.isStrict { throw LuaError(.argument, "with --strict: \(text)") }
-            host.logger.warning("\(text): the column is empty")
+            try host.report(
+                loss: "csv.write: the option columns names \(name), which no row has a value of: the column is empty")
         }
         let bytes = writer.take()
         return try FileOutput.write(host, path) { append in

@@ -109,9 +109,7 @@ package enum PlistModule: ScriptModule {
         if let first = findings.first {
             let place = first.line.map { ", line \($0)" } ?? ""
             let rest = findings.count > 1 ? " (the first of several findings)" : ""
-            let text = "\(name)\(place): \(first.message)\(rest)"
-            if host.options.isStrict { throw LuaError(.runtime, "with --strict: \(text)") }
-            host.logger.warning("\(text)")
+            try host.report(loss: "\(name)\(place): \(first.message)\(rest)", kind: .runtime)
         }
         return try host.values.lua(value)
     }
@@ -150,12 +148,7 @@ package enum PlistModule: ScriptModule {
         } catch {
             throw LuaMismatch(error.message, argument: "value")
         }
-        guard format == .xml else { return try value.encoded(as: format) }
-        let (xml, loss) = try BinaryPropertyListReader(value.encoded(as: .binary)).xmlSayingLoss()
-        guard let loss else { return xml }
-        if host.options.isStrict { throw LuaError(.argument, "with --strict: \(loss)") }
-        host.logger.warning("\(loss)")
-        return xml
+        return try host.propertyList(value.encoded(as: .binary), as: format)
     }
 
     /// The first value that the XML form cannot represent.
@@ -163,8 +156,7 @@ package enum PlistModule: ScriptModule {
         switch value {
         case .null: return ("", "the XML form has no null; the binary form has")
         case .string(let text):
-            guard let character = XMLText.unwritable(in: text) else { break }
-            return ("", "the XML form has no character \(character); the binary form has")
+            if text.utf8.contains(0) { return ("", "the XML form has no NUL character; the binary form has") }
         case .set: return ("", "the XML form has no sets; the binary form has")
         case .wideInteger(let value) where value > Int128(UInt64.max) || value < Int128(Int64.min):
             return ("", "the XML form holds integers of 64 bits; \(value) needs more")

@@ -90,6 +90,19 @@ struct XMLPropertyListTests {
         #expect(try PropertyListValue(decoding: text.encoded(as: .xml)) == text)
     }
 
+    @Test(
+        "the characters that XML does not have come back, as from Apple's files, and the first one is said",
+        arguments: [
+            (.string("a\u{1}b"), "U+0001, which is in “a\\1b”"), (.string("\u{1F}"), "U+001F"),
+            (.string("ï\u{FFFE}"), "U+FFFE"), (.array([.string("a"), .string("\u{FFFF}")]), "U+FFFF"),
+            (.dictionary(["a\u{8}": .string("\u{2}")]), "U+0008"),
+        ] as [(PropertyListValue, String)])
+    func foreignCharacters(_ value: PropertyListValue, _ said: String) throws {
+        let (xml, loss) = try BinaryPropertyListReader(value.encoded(as: .binary)).xmlSayingLoss()
+        #expect(try PropertyListValue(decoding: xml) == value)
+        #expect(loss?.hasPrefix("XML does not have the character \(said)") == true, "\(loss ?? "nothing")")
+    }
+
     @Test("nesting has a limit")
     func depth() {
         let deep = String(repeating: "<array>", count: 600) + String(repeating: "</array>", count: 600)
@@ -139,8 +152,7 @@ struct XMLPropertyListTests {
             PropertyListValue.null, .set([]), .date(PropertyListDate(secondsSinceReferenceDate: 1e15)), .string("\0"),
             .dictionary(["CF$UID": .integer(1)]), .utf16([0xD800]),
             .dictionary(PropertyListDictionary([(.integer(1), .null)])),
-            .date(PropertyListDate(secondsSinceReferenceDate: .nan)), .string("a\u{1}b"), .string("\u{1F}"),
-            .string("ï\u{FFFE}"), .string("\u{FFFF}"), .dictionary(["a\u{8}": .integer(1)]),
+            .date(PropertyListDate(secondsSinceReferenceDate: .nan)), .dictionary(["a\0": .integer(1)]),
         ])
     func unwritable(_ value: PropertyListValue) {
         let error = #expect(throws: PropertyListError.self) { try value.encoded(as: .xml) }

@@ -64,9 +64,7 @@ public struct PropertyListEncoder {
         let binary = try list.encoded(as: .binary)
         guard outputFormat == .xml else { return binary }
         let (xml, loss) = try BinaryPropertyListReader(binary).xmlSayingLoss()
-        guard loss == nil else {
-            throw .unwritable("XML property lists have dates of whole seconds; round them, or write the binary form")
-        }
+        if let loss { throw .unwritable("as XML, \(loss)") }
         return xml
     }
 

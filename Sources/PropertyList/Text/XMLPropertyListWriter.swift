@@ -12,6 +12,8 @@ struct XMLPropertyListWriter {
     private var budget: TextBudget
     /// The number of dates that lost a fraction of a second.
     private var shortened = 0
+    /// The first character that XML 1.0 does not have, and the text that has it.
+    private var foreign: (character: String, text: String)?
     private var repeated = RepeatedKeys()
 
     /// The whole property list as XML, object by object without a tree; and what it lost, in words.
@@ -32,10 +34,17 @@ struct XMLPropertyListWriter {
     }
 
     private var loss: String? {
-        guard shortened > 0 else { return repeated.loss }
-        let dates = shortened == 1 ? "1 date lost its" : "\(shortened) dates lost their"
-        let shortening = "\(dates) fraction of a second, which XML does not have; the binary form and JSON do"
-        return repeated.loss.map { "\($0); \(shortening)" } ?? shortening
+        var losses = [repeated.loss].compactMap(\.self)
+        if shortened > 0 {
+            let dates = shortened == 1 ? "1 date lost its" : "\(shortened) dates lost their"
+            losses.append("\(dates) fraction of a second, which XML does not have; the binary form and JSON do")
+        }
+        if let foreign {
+            losses.append(
+                "XML does not have the character \(foreign.character), which is in “\(foreign.text)”: Apple's readers and "
+                    + "Cubby take it, others refuse the file; the binary form and JSON are read by all")
+        }
+        return losses.isEmpty ? nil : losses.joined(separator: "; ")
     }
 
     private mutating func write(_ number: Int, level: Int) throws(PropertyListError) {
@@ -174,9 +183,8 @@ struct XMLPropertyListWriter {
     }
 
     private mutating func escaped(_ text: String) throws(PropertyListError) {
-        if let character = XMLText.unwritable(in: text) {
-            let shown = VisibleText.line(text.shortened(to: 60))
-            throw .unwritable("XML cannot hold the character \(character), which is in “\(shown)”")
+        if foreign == nil, let character = XMLText.foreign(in: text) {
+            foreign = (character, VisibleText.line(text.shortened(to: 60)))
         }
         for byte in text.utf8 {
             switch byte {
@@ -185,6 +193,7 @@ struct XMLPropertyListWriter {
             case UInt8(ascii: "&"): append("&amp;")
             // A reader may convert a bare carriage return to a line feed.
             case 0x0D: append("&#13;")
+            case 0: throw .unwritable("XML cannot hold a string with a NUL character; write the binary form or JSON")
             default: out.append(byte)
             }
         }
@@ -203,10 +212,11 @@ extension BinaryPropertyListReader {
     /// The property list as XML, with sorted keys. Dates lose fractions of a second, which XML does not have.
     ///
     /// - Throws: `writeInvalid` for values that XML cannot represent: null, sets, keys that are not texts, texts that are
-    ///   not Unicode or have a control character, dates that are not finite.
+    ///   not Unicode or have a NUL character, dates that are not finite.
     package func xml() throws(PropertyListError) -> [UInt8] { try xmlSayingLoss().xml }
 
-    /// The property list as XML, and what it lost in words: fractions of a second, the later ones of equal keys.
+    /// The property list as XML, and what it lost in words: fractions of a second, the later ones of equal keys. Other control
+    /// characters are written as they are, as Apple's writer does, and said.
     package func xmlSayingLoss() throws(PropertyListError) -> (xml: [UInt8], loss: String?) {
         try XMLPropertyListWriter.encode(self)
     }

@@ -203,8 +203,8 @@ struct XMLScanner {
 
 /// Converts the bytes of an XML document to UTF-8.
 package enum XMLText {
-    /// The first character of a text that XML 1.0 does not have, as `U+0001`; nil for a text that XML can hold.
-    package static func unwritable(in text: String) -> String? {
+    /// The first character of a text that XML 1.0 does not have, as `U+0001`; nil for a text that every reader of XML takes.
+    static func foreign(in text: String) -> String? {
         let isSuspect = { (byte: UInt8) in byte < 0x20 || byte == 0xEF }
         guard text.utf8.contains(where: isSuspect) else { return nil }
         let scalar = text.unicodeScalars.first { scalar in

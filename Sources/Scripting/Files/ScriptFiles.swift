@@ -2,8 +2,9 @@ package import Application
 package import Files
 import Glibc
 package import Items
+import Logging
 package import Lua
-import PropertyList
+package import PropertyList
 import SQLite
 
 /// Files within the fence, for functions of scripts. An error of the file system is returned as the result.
@@ -100,6 +101,24 @@ extension ScriptHost {
             }
         }
         return .success(true)
+    }
+}
+
+// MARK: What a conversion loses
+
+extension ScriptHost {
+    /// Says what a function leaves out: in the log, or with `--strict` as an error of the script.
+    package func report(loss: String, kind: LuaError.Kind = .argument) throws(LuaError) {
+        if options.isStrict { throw LuaError(kind, "with --strict: \(loss)") }
+        logger.warning("\(loss)")
+    }
+
+    /// The property list in another form; what XML loses of it is reported.
+    package func propertyList(_ binary: [UInt8], as format: PropertyListFormat) throws -> [UInt8] {
+        guard format == .xml else { return binary }
+        let (xml, loss) = try BinaryPropertyListReader(binary).xmlSayingLoss()
+        if let loss { try report(loss: loss) }
+        return xml
     }
 }
 

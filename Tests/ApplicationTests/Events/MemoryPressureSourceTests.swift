@@ -61,6 +61,13 @@ struct MemoryPressureSourceTests {
         #expect(find([:])?.arm()?.origin == .controlGroup)
     }
 
+    @Test func theProcessIsMeasured() throws {
+        let before = try #require(MemoryWatch.processMemory())
+        let bytes = [UInt8](repeating: 1, count: 64 << 20)
+        let after = try #require(MemoryWatch.processMemory())
+        #expect(before > 0 && after - before > 32 << 20, "\(before) and \(after) with \(bytes.count) bytes")
+    }
+
     @Test(.enabled(if: access("/proc/pressure/memory", W_OK) == 0, "needs a kernel with pressure stall information"))
     func theKernelTakesTheTrigger() {
         #expect(MemoryPressureSource.find(environment: { _ in nil })?.arm() != nil)
