@@ -164,7 +164,8 @@ package final class MemoryWatch: Sendable {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         // Pages: address space, resident, shared.
-        let pages = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: " ").prefix(3).compactMap { Int($0) }
+        let text = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+        let pages = text.split(separator: " ").prefix(3).compactMap { Int($0) }
         return pages.count < 3 ? nil : (pages[1] - pages[2]) * sysconf(Int32(_SC_PAGESIZE))
     }
 
