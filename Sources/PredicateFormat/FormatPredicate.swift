@@ -221,40 +221,34 @@ extension FormatPredicate {
     }
 
     private static func collect(_ node: PredicateNode, _ paths: inout Set<PredicateKeyPath>) {
-        for comparison in node.comparisons {
-            collect(comparison.left, &paths)
-            collect(comparison.right, &paths)
-        }
+        for side in node.sides { collect(side, &paths) }
     }
 
     private static func collect(_ expression: FormatExpression, _ paths: inout Set<PredicateKeyPath>) {
-        switch expression {
-        case .constant, .local:
-            break
-        case .conditional(let condition, let first, let second):
-            collect(condition, &paths)
-            collect(first, &paths)
-            collect(second, &paths)
-        case .subquery(let collection, _, let condition):
-            collect(collection, &paths)
-            collect(condition, &paths)
-        case .keyPath(let path):
-            if !path.isSelf { paths.insert(path) }
-        case .property(let base, _), .negated(let base):
-            collect(base, &paths)
-        case .aggregate(let elements), .function(_, let elements):
-            for element in elements { collect(element, &paths) }
-        case .arithmetic(let left, _, let right):
-            collect(left, &paths)
-            collect(right, &paths)
-        case .element(let base, let index):
-            collect(base, &paths)
-            if let position = index.position { collect(position, &paths) }
-        }
+        if case .keyPath(let path) = expression, !path.isSelf { paths.insert(path) }
+        if case .subquery(_, _, let condition) = expression { collect(condition, &paths) }
+        for operand in expression.operands { collect(operand, &paths) }
     }
 }
 
+extension PredicateNode {
+    /// Both sides of each comparison.
+    var sides: [FormatExpression] { comparisons.flatMap { [$0.left, $0.right] } }
+}
+
 extension FormatExpression {
+    /// The expressions of which it is made, without those of a `SUBQUERY`'s condition.
+    var operands: [FormatExpression] {
+        switch self {
+        case .constant, .local, .keyPath: []
+        case .conditional(let condition, let first, let second): condition.sides + [first, second]
+        case .subquery(let base, _, _), .property(let base, _), .negated(let base): [base]
+        case .aggregate(let elements), .function(_, let elements): elements
+        case .arithmetic(let left, _, let right): [left, right]
+        case .element(let base, let index): [base] + [index.position].compactMap { $0 }
+        }
+    }
+
     /// Whether the value may be undefined for values of the right kinds, or depends on kinds that are not known before
     /// evaluation; a division by 0 and an overflow aside.
     package var isPartial: Bool {

@@ -64,3 +64,25 @@ print(select(2, pcall(function() return items:createItem{ name = "x", owner = de
 -- A removal of several removes what goes with one of them once.
 print(items:removeItem(bob, desk, lamp), #items)
 -- expect: nil	1
+
+-- Operators, positions and the elements of a SUBQUERY lead to the items, too, and on from these.
+items:query():remove()
+assert(items:declare{ boss = { kind = "integer", references = "Person", onDelete = "nullify" } })
+ann = items:createItem{ itemKind = "Person", id = 1, name = "Ann", age = 30 }
+bob = items:createItem{ itemKind = "Person", id = 2, name = "Bob", age = 50, boss = 1, friends = { 1 } }
+items:createItem{ name = "Lamp", owner = 2, friends = { 1, 2 }, least = 40 }
+for _, format in ipairs{
+  "friends.@avg.age == 40", "friends.@max.boss.age == 30", "friends[0].name == 'Ann'", "friends[LAST].boss.name == 'Ann'",
+  "SUBQUERY(friends, $f, $f.age > least).@count == 1", "SUBQUERY(friends, $f, $f.boss.name == 'Ann')[0].name == 'Bob'",
+  "SUBQUERY(friends, $f, $f == 2 AND $f.age == 50).@max.age == 50", "SUBQUERY(friends, $f, owner.boss.age < $f.age).@count == 1",
+  "SUBQUERY(friends, $f, SUBQUERY($f.friends, $g, $g.name == 'Ann').@count == 1).@count == 1",
+  "TERNARY(friends[1].age > 40, 1, 2) == 1", "friends.@count == 2", "friends[SIZE] == 2",
+} do
+  local held = items:query("name == 'Lamp' AND " .. format):count()
+  local failed = items:query("name == 'Lamp' AND NOT (" .. format .. ")"):count()
+  if held ~= 1 or failed ~= 0 then print(format, held, failed) end
+end
+print(items:query("name == 'Lamp'"):sum("friends.@max.age"), items:query("friends.@sum.age > 0"):sorted("friends.@sum.age"):first().name)
+-- expect: 50	Bob
+print(select(2, pcall(function() return items:query("friends.@max.agee == 1"):count() end)):match("no item has [^\n]*"))
+-- expect: no item has friends.@max.agee; did you mean age? (column 1)

@@ -199,9 +199,9 @@ extension ColumnStore {
         of path: PredicateKeyPath, from reference: ItemField, of predicate: FormatPredicate
     ) throws(FormatPredicateError) {
         var field = reference
-        for name in path.rest {
+        for name in path.rest where !name.hasPrefix("@") {
             // Behind a field that is not a reference come properties of its values.
-            if referencedKind(field) == nil || name.hasPrefix("@") { return }
+            if referencedKind(field) == nil { return }
             guard let next = fields.existing(name) else {
                 throw Self.unknown(path, name, among: visibleFieldNames, of: predicate)
             }

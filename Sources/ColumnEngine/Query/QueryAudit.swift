@@ -115,7 +115,7 @@ extension ColumnStore {
 
     /// The audit of predicates and expressions for one item.
     fileprivate func audit(_ row: UInt32) -> PredicateAudit {
-        PredicateAudit(related: { [self] in related($0).map { $0(row) } }) { [self] in value(of: row, named: $0) }
+        PredicateAudit(references: compiler.references) { [self] in value(of: row, named: $0) }
     }
 
     /// A field's value by its name; for `SELF`, the item's fields.

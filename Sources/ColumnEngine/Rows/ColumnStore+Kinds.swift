@@ -301,31 +301,23 @@ extension ColumnStore {
 
     /// The reference at a path's start, if the path leads on into the item that it refers to.
     func followedReference(of path: PredicateKeyPath) -> ItemField? {
-        guard !declared.references.isEmpty, let next = path.rest.first, !next.hasPrefix("@"),
+        guard !declared.references.isEmpty, path.rest.contains(where: { !$0.hasPrefix("@") }),
             let field = fields.existing(path.field), referencedKind(field) != nil
         else { return nil }
         return field
     }
 
-    /// The values at the end of a path that leads to other items: `director.name`. Nil for other paths.
-    func related(_ path: PredicateKeyPath) -> ((UInt32) -> PropertyListValue?)? {
-        guard let field = followedReference(of: path), let declaration = rule(field)?.declaration,
-            let first = path.rest.first
+    /// The item that a value of a field refers to; nil for a field that refers to none.
+    private func target(_ name: String) -> ((PropertyListValue) -> UInt32?)? {
+        guard !declared.references.isEmpty, let field = fields.existing(name),
+            let declaration = rule(field)?.declaration, declaration.references != nil
         else { return nil }
         _ = materialise(field)
-        let next = PredicateKeyPath(first, Array(path.rest.dropFirst()))
-        let read = compiler.value(.keyPath(next))
-        return { [self] row in
-            guard let value = value(row, field) else { return nil }
-            if case .array(let ids) = value {
-                return .array(ids.compactMap { target($0, declaration).flatMap(read) })
-            }
-            return target(value, declaration).flatMap(read)
-        }
+        return { [self] in target($0, declaration) }
     }
 
     /// Compiles conditions and expressions over the items.
-    var compiler: PredicateCompiler<UInt32> { PredicateCompiler(accessors: accessor, related: related) }
+    var compiler: PredicateCompiler<UInt32> { PredicateCompiler(accessors: accessor, target: target) }
 }
 
 extension PropertyListValue {

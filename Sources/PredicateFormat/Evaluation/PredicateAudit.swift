@@ -48,16 +48,14 @@ package struct PredicateFault: Error, Hashable {
 /// It tells what the ordinary evaluation, in which such a comparison is false, leaves out. It is slower.
 package struct PredicateAudit {
     private let lookup: (String) -> PropertyListValue?
-    /// The value at the end of a path that leads to other objects, nil inside for none; nil for other paths.
-    private let related: (PredicateKeyPath) -> PropertyListValue??
+    private var references: PredicateReferences
     private var elements: PropertyListFields = [:]
     /// The undecided comparisons so far, and their faults.
     package private(set) var undecided: [(comparison: PredicateComparison, fault: PredicateFault)] = []
 
     package init(
-        related: @escaping (PredicateKeyPath) -> PropertyListValue?? = { _ in nil },
-        lookup: @escaping (String) -> PropertyListValue?
-    ) { (self.lookup, self.related) = (lookup, related) }
+        references: PredicateReferences = .none, lookup: @escaping (String) -> PropertyListValue?
+    ) { (self.lookup, self.references) = (lookup, references) }
 
     // MARK: Conditions
 
@@ -159,9 +157,13 @@ package struct PredicateAudit {
         switch expression {
         case .constant(let value): return value == .null ? nil : value
         case .keyPath(let path):
-            if let value = related(path) { return value }
-            return try Self.follow(path.rest, from: lookup(path.field), named: path.field)
-        case .property(let base, let keys): return try Self.follow(keys, from: value(base), named: "\(base)")
+            let start = lookup(path.field)
+            if let follow = references.follower(of: expression) { return follow(start) }
+            return try Self.follow(path.rest, from: start, named: path.field)
+        case .property(let base, let keys):
+            let start = try value(base)
+            if let follow = references.follower(of: expression) { return follow(start) }
+            return try Self.follow(keys, from: start, named: "\(base)")
         case .aggregate(let elements):
             var values: [PropertyListValue] = []
             for element in elements { values.append(try value(element) ?? .null) }
@@ -193,6 +195,7 @@ package struct PredicateAudit {
             guard let source = try value(collection) else { return nil }
             guard let all = source.predicateElements else { throw Self.fault(collection, source) }
             var inner = self
+            inner.references = references.binding(name, to: collection)
             return .array(
                 all.filter { element in
                     if Interruption.isDueAtStep { return false }

@@ -9,15 +9,15 @@ public import PropertyList
 @usableFromInline
 package struct PredicateCompiler<Root> {
     @usableFromInline let accessors: (String) -> PredicateAccessor<Root>
-    /// The values of paths that lead to other objects; nil for other paths.
-    @usableFromInline let related: (PredicateKeyPath) -> ((Root) -> PropertyListValue?)?
+    /// The object that a value of a field refers to; nil for a field that refers to none.
+    @usableFromInline let target: (_ field: String) -> ((PropertyListValue) -> Root?)?
 
     @inlinable
     package init(
         accessors: @escaping (String) -> PredicateAccessor<Root>,
-        related: @escaping (PredicateKeyPath) -> ((Root) -> PropertyListValue?)? = { _ in nil }
+        target: @escaping (_ field: String) -> ((PropertyListValue) -> Root?)? = { _ in nil }
     ) {
-        (self.accessors, self.related) = (accessors, related)
+        (self.accessors, self.target) = (accessors, target)
     }
 
     // MARK: Conditions
@@ -125,12 +125,14 @@ package struct PredicateCompiler<Root> {
             let constant = value == .null ? nil : value
             return { _ in constant }
         case .keyPath(let path):
-            if let read = related(path) { return read }
             let read = accessors(path.field).value
             let rest = path.rest
-            return rest.isEmpty ? read : { PredicateKeyValueCoding.value(read($0), rest) }
+            if rest.isEmpty { return read }
+            if let follow = references.follower(of: expression) { return { follow(read($0)) } }
+            return { PredicateKeyValueCoding.value(read($0), rest) }
         case .property(let base, let keys):
             let base = value(base)
+            if let follow = references.follower(of: expression) { return { follow(base($0)) } }
             return { PredicateKeyValueCoding.value(base($0), keys) }
         case .aggregate(let elements):
             let elements = elements.map(value)
@@ -162,14 +164,116 @@ package struct PredicateCompiler<Root> {
                 readers[field] = accessors(field.string).value
             }
             let fields = readers
+            let followers = references.followers(in: expression)
             return { root in
-                PredicateEvaluator { fields[ExactText($0)]?(root) }.satisfying(
+                PredicateEvaluator(followers: followers) { fields[ExactText($0)]?(root) }.satisfying(
                     plan, among: collection(root), named: name)
             }
         case .local:
             // The element of a SUBQUERY is handled above.
             return { _ in nil }
         }
+    }
+
+    // MARK: References
+
+    /// What paths do that lead to other objects.
+    @usableFromInline
+    package var references: PredicateReferences {
+        PredicateReferences(isReference: { target($0) != nil }, follower: follower)
+    }
+
+    /// Reads keys of the objects that a field's values refer to.
+    func follower(_ field: String, _ keys: [String]) -> PredicateReferences.Follower? {
+        guard let key = keys.first, let target = target(field) else { return nil }
+        let rest = Array(keys.dropFirst())
+        if key.hasPrefix("@") {
+            // An operator computes with what the keys behind it have of each object.
+            guard let read = follower(field, rest) else { return nil }
+            return { PredicateKeyValueCoding.value(read($0), [key]) }
+        }
+        let read = value(.keyPath(PredicateKeyPath(key, rest)))
+        return { value in
+            if case .array(let ids) = value { return .array(ids.compactMap { target($0).flatMap(read) }) }
+            return value.flatMap(target).flatMap(read)
+        }
+    }
+}
+
+/// Fields whose values refer to other objects, and what paths have that lead to these: `owner.name`, `owners.@max.age`,
+/// `owners[0].name`, `$owner.name` within `SUBQUERY(owners, $owner, …)`.
+@usableFromInline
+package struct PredicateReferences {
+    /// Reads keys of what a value refers to, from the value.
+    @usableFromInline package typealias Follower = (PropertyListValue?) -> PropertyListValue?
+
+    /// Whether a field's values refer to objects.
+    private let isReference: (String) -> Bool
+    /// Of a field and keys; nil for a field that refers to none, and keys that do not lead on, such as `@count`.
+    private let follower: (_ field: String, _ keys: [String]) -> Follower?
+    /// The fields that the elements of the enclosing `SUBQUERY`s are values of, by the elements' names.
+    private var locals: [String: String] = [:]
+
+    /// Those of objects without references.
+    package static var none: PredicateReferences { PredicateReferences(isReference: { _ in false }) { _, _ in nil } }
+
+    @usableFromInline
+    init(
+        isReference: @escaping (String) -> Bool, follower: @escaping (_ field: String, _ keys: [String]) -> Follower?
+    ) {
+        (self.isReference, self.follower) = (isReference, follower)
+    }
+
+    /// What reads an expression's keys, from the value of its field or base, if that refers to other objects.
+    @usableFromInline
+    package func follower(of expression: FormatExpression) -> Follower? {
+        switch expression {
+        case .keyPath(let path): follower(path.field, path.rest)
+        case .property(let base, let keys): field(of: base).flatMap { follower($0, keys) }
+        default: nil
+        }
+    }
+
+    /// The same for all expressions within one.
+    @usableFromInline
+    func followers(in expression: FormatExpression) -> [FormatExpression: Follower] {
+        var all: [FormatExpression: Follower] = [:]
+        all[expression] = follower(of: expression)
+        if case .subquery(let collection, let name, let node) = expression {
+            let inner = binding(name, to: collection)
+            for side in node.sides { all.merge(inner.followers(in: side)) { first, _ in first } }
+        }
+        for operand in expression.operands { all.merge(followers(in: operand)) { first, _ in first } }
+        return all
+    }
+
+    /// The references within the condition of a `SUBQUERY`.
+    func binding(_ name: String, to collection: FormatExpression) -> PredicateReferences {
+        var inner = self
+        inner.locals[name] = field(of: collection)
+        return inner
+    }
+
+    /// The field that an expression's value, or its elements, is one of, if that refers to objects.
+    private func field(of expression: FormatExpression) -> String? {
+        switch expression {
+        case .keyPath(let path): field(behind: path.rest, path.field)
+        case .property(let base, let keys): field(of: base).flatMap { field(behind: keys, $0) }
+        case .element(_, .size): nil
+        case .element(let base, _): field(of: base)
+        case .subquery(let collection, _, _): field(of: collection)
+        case .local(let name): locals[name]
+        default: nil
+        }
+    }
+
+    private func field(behind keys: [String], _ start: String) -> String? {
+        var field = start
+        for key in keys where key != "self" {
+            guard isReference(field) else { return nil }
+            field = key
+        }
+        return isReference(field) ? field : nil
     }
 }
 

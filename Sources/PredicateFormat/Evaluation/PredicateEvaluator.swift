@@ -4,12 +4,17 @@ public import PropertyList
 @usableFromInline
 struct PredicateEvaluator {
     let lookup: (String) -> PropertyListValue?
+    /// What reads the paths that lead to other objects.
+    let followers: [FormatExpression: PredicateReferences.Follower]
     /// The current elements of the enclosing `SUBQUERY`s, by name.
     var elements: PropertyListFields = [:]
 
     @usableFromInline
-    init(lookup: @escaping (String) -> PropertyListValue?) {
-        self.lookup = lookup
+    init(
+        followers: [FormatExpression: PredicateReferences.Follower] = [:],
+        lookup: @escaping (String) -> PropertyListValue?
+    ) {
+        (self.followers, self.lookup) = (followers, lookup)
     }
 
     func holds(_ plan: PredicatePlan) -> Bool {
@@ -38,9 +43,9 @@ struct PredicateEvaluator {
             return value == .null ? nil : value
         case .keyPath(let path):
             let start = lookup(path.field)
-            return path.rest.isEmpty ? start : PredicateKeyValueCoding.value(start, path.rest)
+            return path.rest.isEmpty ? start : value(expression, start, path.rest)
         case .property(let base, let keys):
-            return PredicateKeyValueCoding.value(value(base), keys)
+            return value(expression, value(base), keys)
         case .aggregate(let elements):
             return .array(elements.map { Interruption.isDueAtStep ? .null : value($0) ?? .null })
         case .negated(let operand):
@@ -58,6 +63,14 @@ struct PredicateEvaluator {
         case .local(let name):
             return elements[name]
         }
+    }
+
+    private func value(
+        _ expression: FormatExpression, _ start: PropertyListValue?, _ keys: [String]
+    ) -> PropertyListValue? {
+        // Most objects refer to none: their expressions are not hashed.
+        if !followers.isEmpty, let follow = followers[expression] { return follow(start) }
+        return PredicateKeyValueCoding.value(start, keys)
     }
 
     /// The elements of a collection that satisfy a condition; nil for other values.
