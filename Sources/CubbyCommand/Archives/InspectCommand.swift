@@ -323,18 +323,19 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func writeXML(_ tree: ArchiveTree, _ node: ArchiveTree.Node?) throws {
-        let bytes: [UInt8]
+        var list = tree.propertyList
+        let (bytes, loss): ([UInt8], String?)
         do throws(PropertyListError) {
             if let node {
                 let writer = BinaryPropertyListWriter()
-                let top = try writer.add(tree.objectNumber(of: node), of: tree.propertyList)
-                bytes = try BinaryPropertyListReader(try writer.finish(topObject: top)).xml()
-            } else {
-                bytes = try tree.propertyList.xml()
+                let top = try writer.add(tree.objectNumber(of: node), of: list)
+                list = try BinaryPropertyListReader(try writer.finish(topObject: top))
             }
+            (bytes, loss) = try list.xmlSayingLoss()
         } catch {
             throw CommandFailure.exit(.badData, "\(ArchiveFiles.name(files[0])): \(error)")
         }
+        if let loss { CommandFailure.say(loss) }
         try ArchiveFiles.write(bytes, to: "-", as: .xml)
     }
 

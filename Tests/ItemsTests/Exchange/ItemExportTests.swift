@@ -85,8 +85,8 @@ struct ItemExportTests {
     /// Values of which each format lacks some, and the formats that lack them.
     static let foreign: [(PropertyListValue, [ItemFileFormat], String)] = [
         (.wideInteger(Int128(UInt64.max) + 1), [.propertyList], "integers from -2^63 to 2^64-1"),
-        (.array([.string("a\0b")]), [.propertyList], "U+0000"),
-        (.dictionary(["a\0b": .integer(1)]), [.propertyList], "U+0000"),
+        (.array([.string("a\0b")]), [.propertyList], "NUL character"),
+        (.dictionary(["a\0b": .integer(1)]), [.propertyList], "NUL character"),
         (.array([.null]), [.propertyList], "no null"),
         (
             .dictionary(PropertyListDictionary([(.integer(5), .integer(1))])),

@@ -61,7 +61,7 @@ struct GraphQueryLeftOutTests {
                 """)
         }
         let text = try run("n > 5", strictly: true)
-        #expect(text.contains("with --strict: n > 5 left out 2 objects whose n is text"), "\(text)")
+        #expect(text.contains("with --strict: graph:query: n > 5 left out 2 objects whose n is text"), "\(text)")
         #expect(try run("n > 5", strictly: false) == "1")
         #expect(try run("m == 1 AND n > 5", strictly: true) == "0")
     }
