@@ -34,6 +34,21 @@ import Testing
         #expect(values[2].textValue == "Refused(reason: \"some reason\")!")
     }
 
+    @Test("bytes of a message that are not UTF-8 are escapes in Swift, and stay what they are in Lua")
+    func bytes() throws {
+        let fixture = try Fixture()
+        let raising = "setmetatable({}, { __tostring = function() error('no \\xfe', 0) end })"
+        for (script, message) in [
+            ("error('a\\xffä', 0)", "a\\xffä"),
+            ("error(setmetatable({}, { __tostring = function() return '\\xff' end }))", "\\xff"),
+        ] {
+            let error = #expect(throws: LuaError.self) { try fixture.run(script) }
+            #expect(error?.message == message)
+        }
+        #expect(try fixture.run("return select(2, pcall(error, '\\xff', 0)) == '\\xff'")[0].isTruthy)
+        #expect(fixture.state.describe(try fixture.run("return \(raising)")[0]) == "(tostring failed: no \\xfe)")
+    }
+
     @Test("the traceback is the deepest one, made once") func traceback() throws {
         let script = """
             local function inner() error('boom') end

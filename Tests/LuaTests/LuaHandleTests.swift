@@ -36,6 +36,18 @@ import Testing
         #expect(state.liveObjects <= 1)
     }
 
+    @Test("what a script has collected is released when its call ends") func settling() throws {
+        weak let token: Token? = {
+            let token = Token()
+            state.globals["token"] = tokens.value(token)
+            return token
+        }()
+        try run("local label = token.label")
+        #expect(token != nil)
+        try run("token = nil collectgarbage() collectgarbage()")
+        #expect(token == nil)
+    }
+
     @Test("what only dropped references of Swift keep is garbage") func dropped() throws {
         let before = state.memory.used
         for _ in 0..<20 {

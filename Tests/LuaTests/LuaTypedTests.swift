@@ -124,7 +124,7 @@ import Testing
             ("Lamp.named(1)", "test:1: bad argument #1 'room' to 'Lamp.named' (string expected, got number)"),
             (
                 "lamp:refuseWhen(function() return 1 end) lamp:set(1)",
-                "test:1: test:1: the function's result: boolean expected, got number"
+                "test:1: the result of the function at test:1: boolean expected, got number"
             ),
             ("lamp:refuseWhen(function() error('no', 0) end) lamp:set(1)", "no"),
         ])

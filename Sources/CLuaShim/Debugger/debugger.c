@@ -306,4 +306,30 @@ int clua_next_call(clua_host *host, clua_place_of_call *place, clua_frame *frame
     return 1;
 }
 
+/* The number of a coroutine's frames, without the lowest one where that only calls its function. */
+static int count_calls(lua_State *L) {
+    lua_Debug ar;
+    int count = depth(L);
+    if (!count || !lua_checkstack(L, 1) || !lua_getstack(L, count - 1, &ar)) return count;
+    lua_getinfo(L, "f", &ar);
+    count -= clua_is_body(lua_tocfunction(L, -1));
+    lua_pop(L, 1);
+    return count;
+}
+
+int clua_skip_calls(clua_place_of_call *place, int kept) {
+    const clua_resumption *at = place->resumption;
+    int skipped = -place->level - 1 - kept;
+    for (const clua_resumption *outer = at; outer; outer = outer->outer) skipped += count_calls(outer->L);
+    if (skipped <= 0) return 0;
+    int left = skipped, here;
+    while (left > (here = count_calls(place->L) - place->level - 1)) {
+        left -= here + 1;
+        at = at->outer;
+        *place = (clua_place_of_call){at, at->L, 0, place->coroutine + 1};
+    }
+    place->level += left;
+    return skipped;
+}
+
 const clua_debugger_calls clua_debugger_functions = {run_hook, break_at_error, step_returns, end_step};

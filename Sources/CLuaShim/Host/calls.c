@@ -32,6 +32,18 @@ int clua_getcalls(lua_State *L, int isRunning, clua_frame *frames, int capacity)
     }
 }
 
+void clua_where(lua_State *L) {
+    lua_Debug ar;
+    for (int level = 1; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        if (strcmp(ar.source, "=(environment)") == 0) continue;
+        if (ar.currentline <= 0) break;
+        lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);
+        return;
+    }
+    lua_pushliteral(L, "");
+}
+
 const char *clua_getsource(lua_State *L, int level) {
     lua_Debug ar;
     if (!lua_getstack(L, level, &ar)) return NULL;

@@ -170,7 +170,7 @@ void clua_push_denial(lua_State *L) {
 int clua_raise_denial(lua_State *L) {
     /* Without memory for its text, Lua's own error tells of it: it must not be raised once more after that. */
     host_of(L)->denied = 0;
-    luaL_where(L, 1);
+    clua_where(L);
     clua_push_denial(L);
     lua_concat(L, 2);
     return lua_error(L);

@@ -359,6 +359,9 @@ static inline void clua_prepare_buffer(lua_State *L, size_t bytes) {
 }
 /* Raises the error of a refused value. */
 int clua_raise_denial(lua_State *L);
+/* As luaL_where for the caller of the running function; the functions of environments (EnvironmentFactory.swift) do not
+ * count, as the host's would not. */
+void clua_where(lua_State *L);
 /* Pushes it instead, and forgets the refusal. */
 void clua_push_denial(lua_State *L);
 

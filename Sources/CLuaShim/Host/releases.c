@@ -54,6 +54,10 @@ void clua_drain_releases(clua_host *host) {
     }
 }
 
+void clua_settle_releases(clua_host *host) {
+    if (!depth_of(host) && host->releaseCount > 0) clua_drain_releases(host);
+}
+
 void clua_close_releases(clua_host *host) {
     clua_drain_releases(host);
     for (unsigned place = 1; place <= host->heldCapacity; place++)

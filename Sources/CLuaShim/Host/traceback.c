@@ -89,7 +89,12 @@ int clua_record_traceback(lua_State *L) {
 void clua_trace(lua_State *co) {
     clua_host *host = host_of(co);
     if (is_traced(co, -1)) return;
+    /* Nothing protects the thread any more, and a long text is closed by a call, which its hook would stop. */
+    lua_Hook hook = lua_gethook(co);
+    int mask = lua_gethookmask(co), count = lua_gethookcount(co);
+    lua_sethook(co, NULL, 0, 0);
     luaL_traceback(co, co, NULL, 0);
+    lua_sethook(co, hook, mask, count);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
     capture_frames(co, 0);
     remember_traced(co, -1);

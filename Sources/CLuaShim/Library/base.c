@@ -23,6 +23,53 @@ static int narrow_setmetatable(lua_State *L) {
     return 1;
 }
 
+/* What is behind a read-only view of a value, see ReadOnlyViews: its contents take the place of the first argument, whose type
+ * this returns; LUA_TFUNCTION for an array whose elements are made when they are read, LUA_TNIL for any other table. */
+static int look_behind(lua_State *L, int count) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, count);
+    if (!lua_getmetatable(L, 1)) return LUA_TNIL;
+    lua_pushliteral(L, "__contents");
+    int type = lua_rawget(L, -2);
+    if (type == LUA_TTABLE) lua_replace(L, 1);
+    lua_settop(L, count);
+    return type == LUA_TTABLE || type == LUA_TFUNCTION ? type : LUA_TNIL;
+}
+
+static int looking_next(lua_State *L) {
+    if (look_behind(L, 2) == LUA_TFUNCTION) {
+        lua_Integer place = lua_isnil(L, 2) ? 1 : luaL_checkinteger(L, 2) + 1;
+        lua_pushinteger(L, place);
+        return lua_geti(L, 1, place) == LUA_TNIL ? 1 : 2;
+    }
+    if (lua_next(L, 1)) return 2;
+    lua_pushnil(L);
+    return 1;
+}
+
+static int looking_rawget(lua_State *L) {
+    luaL_checkany(L, 2);
+    if (look_behind(L, 2) == LUA_TFUNCTION) lua_gettable(L, 1);
+    else lua_rawget(L, 1);
+    return 1;
+}
+
+static int looking_rawlen(lua_State *L) {
+    luaL_argexpected(L, lua_istable(L, 1) || lua_type(L, 1) == LUA_TSTRING, 1, "table or string");
+    if (lua_type(L, 1) == LUA_TSTRING) lua_pushinteger(L, (lua_Integer)lua_rawlen(L, 1));
+    else if (look_behind(L, 1) == LUA_TFUNCTION) lua_pushinteger(L, luaL_len(L, 1));
+    else lua_pushinteger(L, (lua_Integer)lua_rawlen(L, 1));
+    return 1;
+}
+
+static int refusing_rawset(lua_State *L) {
+    luaL_checkany(L, 3);
+    if (look_behind(L, 3) != LUA_TNIL)
+        return luaL_error(L, "this value is read-only: assign a new table to the item's field");
+    lua_rawset(L, 1);
+    return 1;
+}
+
 /* Whether the running function was called for a hook's error, where no hook can interrupt it. */
 static int is_in_hook(lua_State *L) {
     lua_Debug ar;
@@ -98,7 +145,11 @@ static int may_write(lua_State *L, size_t bytes) {
     switch (clua_count_output(host, bytes)) {
     case CLUA_OUTPUT_FITS: return 1;
     case CLUA_OUTPUT_RAISES:
-        return luaL_error(L, "output limit reached (%I bytes): what follows is dropped", (LUAI_UACINT)host->outputLimit);
+        clua_where(L);
+        lua_pushfstring(
+            L, "output limit reached (%I bytes): what follows is dropped", (LUAI_UACINT)host->outputLimit);
+        lua_concat(L, 2);
+        return lua_error(L);
     default: return 0;
     }
 }
@@ -259,7 +310,17 @@ static int new_random(lua_State *L) {
     return 2;
 }
 
+/* error(message), with the place of the script that called the environment's function. */
+static int raise_outside(lua_State *L) {
+    lua_settop(L, 1);
+    clua_where(L);
+    lua_insert(L, 1);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
 void clua_pushenvironmenttools(lua_State *L) {
+    lua_pushcfunction(L, raise_outside);
     lua_pushcfunction(L, copy_table);
     lua_pushcfunction(L, new_random);
 }
@@ -284,6 +345,10 @@ static int narrow_body(lua_State *L) {
     clua_replace(L, "pcall", narrow_pcall, 0);
     clua_replace(L, "xpcall", narrow_xpcall, 1);
     clua_replace(L, "print", counted_print, 0);
+    clua_replace(L, "next", looking_next, 0);
+    clua_replace(L, "rawget", looking_rawget, 0);
+    clua_replace(L, "rawlen", looking_rawlen, 0);
+    clua_replace(L, "rawset", refusing_rawset, 0);
     forget(L, base);
     if (lua_getfield(L, -1, LUA_COLIBNAME) == LUA_TTABLE) clua_bound_coroutines(L);
     lua_pop(L, 1);

@@ -16,7 +16,7 @@ int clua_finish(lua_State *L, int status) {
     if (status == CLUA_RAISE || status == CLUA_RAISE_HERE) clua_poll(L);
     switch (status) {
     case CLUA_RAISE_HERE:
-        luaL_where(L, 1);
+        clua_where(L);
         lua_insert(L, -2);
         lua_concat(L, 2);
         return lua_error(L);

@@ -106,6 +106,8 @@ void clua_set_exceeded(clua_host *host, int limit);
 void clua_set_error_class(clua_host *host, const clua_class *cls);
 int clua_depth(const clua_host *host);
 void clua_drain_releases(clua_host *host);
+/* The same once no code of the state runs: a script may depend on the time at which the host's objects end. */
+void clua_settle_releases(clua_host *host);
 size_t clua_live_objects(const clua_host *host);
 void clua_collect(clua_host *host);
 
@@ -212,6 +214,8 @@ typedef struct {
     int coroutine; /* its number, counted from 0 */
 } clua_place_of_call;
 int clua_next_call(clua_host *host, clua_place_of_call *place, clua_frame *frame);
+/* Moves the place outwards so that at most so many functions follow; returns the number of those passed over. */
+int clua_skip_calls(clua_place_of_call *place, int kept);
 /* Pushes on `to` the n-th local variable, from 1, or extra argument, from -1 downwards; its name, or NULL: none. */
 const char *clua_get_local(lua_State *L, int level, int n, lua_State *to);
 /* Pops the value on top of `from` and assigns it; 0: no such variable. */
@@ -309,8 +313,8 @@ int clua_comparetextrow(
 int clua_compare(lua_State *L, int a, int b, int operation, int *result); /* 0 ==, 1 <, 2 <= */
 int clua_tolstring(lua_State *L, int index);               /* pushes the text, by __tostring or __name */
 int clua_openlib(lua_State *L, const char *name);          /* one standard library; its table is left on the stack */
-/* Pushes two functions for the makers of environments: copy(table, others), and newRandom(random, randomseed), which returns
- * these functions with separate random numbers. */
+/* Pushes three functions for the makers of environments: error(message), with the script's place, copy(table, others),
+ * and newRandom(random, randomseed), which returns these functions with separate random numbers. */
 void clua_pushenvironmenttools(lua_State *L);
 /* Replaces a method of standard streams: pops its name, the function, and the streams, a bit for each descriptor.
  * `flush` is io.flush, too, and `read` io.read. The function gets the stream's number, then the method's arguments. */

@@ -108,7 +108,8 @@ final class DecodingSession {
     /// Strings up to this length are copied each time.
     private static let shortLength = 64
 
-    init(_ value: LuaValue) { count = ConversionCount(value.state) }
+    /// - Parameter state: the state whose limits are in force; nil for the usual ones.
+    init(_ state: LuaState?) { count = ConversionCount(state) }
 
     // MARK: Reading
 

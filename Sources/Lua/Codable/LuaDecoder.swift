@@ -10,8 +10,10 @@ internal import Foundation
 /// Decodes `Decodable` values from Lua values, without metamethods.
 ///
 /// Reads the output of ``LuaEncoder``. A number of either subtype is read as an integer if it is whole and in the
-/// integer type's range. Text is not converted to numbers, nor numbers to text. An array's keys are 1 to its length;
-/// holes are nil, and the greatest key, or the field `n`, is the count. Arrays of mostly holes are refused.
+/// integer type's range, and as a `Double` if that has it exactly. Text is not converted to numbers, nor numbers to
+/// text: the keys of a dictionary by strings are names, also of digits. Keys that are equal in Swift are refused. An
+/// array's keys are 1 to its length; holes are nil, and the greatest key, or the field `n`, is the count. Arrays of
+/// mostly holes are refused.
 ///
 /// A conversion has ``LuaLimits/conversion``, allocates at most ``LuaLimits/memory`` bytes, and ends when the script for
 /// which it works is stopped. A table that occurs several times is decoded once for each type, and so is a string; an
@@ -33,7 +35,11 @@ public struct LuaDecoder {
     /// - Throws: `DecodingError` with the coding path; ``LuaError`` beyond a limit of the conversion, and when the script
     ///   for which it works is stopped.
     public func decode<T: Decodable>(_ type: T.Type, from value: LuaValue) throws -> T {
-        let session = DecodingSession(value)
+        try decode(type, from: value, in: DecodingSession(value.state))
+    }
+
+    /// Decodes one of several values within the limits of one conversion.
+    func decode<T: Decodable>(_ type: T.Type, from value: LuaValue, in session: DecodingSession) throws -> T {
         do {
             let decoding = ValueDecoding(
                 value: value, codingPath: [], depthLeft: min(maximumDepth, session.count.depth), session: session)
@@ -50,6 +56,8 @@ struct ValueDecoding: Decoder {
     let codingPath: [any CodingKey]
     let depthLeft: Int
     let session: DecodingSession
+    /// The keys of the dictionary that it decodes.
+    var keys = KeyForm.either
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -62,7 +70,7 @@ struct ValueDecoding: Decoder {
     func read<T: Decodable>(_ type: T.Type) throws -> T {
         let special: Any? =
             if type == Date.self {
-                Date(timeIntervalSince1970: try number())
+                try date()
             } else if type == Data.self {
                 session.data(of: try string())
             } else if type == URL.self {
@@ -75,7 +83,11 @@ struct ValueDecoding: Decoder {
         guard depthLeft > 0 else { throw corrupted("nested too deep, or in a cycle") }
         guard cubby_stack_is_short() == 0 else { throw corrupted("nested deeper than the thread's stack allows") }
         guard case .table(let table) = value else { return try type.init(from: self) }
-        return try session.decode(table, as: type, depthLeft) { try type.init(from: self) }
+        return try session.decode(table, as: type, depthLeft) {
+            var decoding = self
+            decoding.keys = KeyForm(of: type)
+            return try type.init(from: decoding)
+        }
     }
 
     // MARK: Scalars
@@ -86,15 +98,17 @@ struct ValueDecoding: Decoder {
     }
 
     func number() throws -> Double {
-        guard let number = value.numberValue else { throw mismatch("number", Double.self) }
-        return number
+        do { return try Double(lua: value) } catch { throw failure(error, "number", Double.self) }
     }
 
     func float() throws -> Float {
-        let number = try number()
-        let float = Float(number)
-        guard float.isFinite || !number.isFinite else { throw corrupted("\(number) does not fit into a Float") }
-        return float
+        do { return try Float(lua: value) } catch { throw failure(error, "number", Float.self) }
+    }
+
+    private func date() throws -> Date {
+        let seconds = try number()
+        guard seconds.isFinite else { throw corrupted("\(seconds) is not a date") }
+        return Date(timeIntervalSince1970: seconds)
     }
 
     func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
@@ -163,6 +177,11 @@ struct ValueDecoding: Decoder {
         return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
+    /// The error for another value, or for one that does not fit.
+    private func failure(_ reason: LuaMismatch, _ expected: String, _ type: Any.Type) -> DecodingError {
+        value.numberValue == nil ? mismatch(expected, type) : corrupted(reason.message)
+    }
+
     func corrupted(_ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
     }
@@ -179,6 +198,8 @@ extension ValueDecoding: SingleValueDecodingContainer {
     func decode(_ type: Double.Type) throws -> Double { try number() }
     func decode(_ type: Float.Type) throws -> Float { try float() }
     func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value { try integer(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 }
 
 /// Decodes a table's fields.
@@ -190,16 +211,22 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var allKeys: [Key] {
         var keys: [Key] = []
+        var names: Set<String> = []
         let count = decoding.session.count
         do {
             try decoding.session.forEachKey(of: table) { key in
                 switch key {
-                case .string(let name):
+                case .string(let name) where decoding.keys != .integer:
                     try count.count(0, bytes: name.bytes.count, allocates: name.bytes.count)
                     guard let text = name.text else { throw decoding.corrupted("a key is not UTF-8") }
+                    guard names.insert(text).inserted else {
+                        throw decoding.corrupted("two keys are equal as keys in Swift: \(key)")
+                    }
                     if let key = Key(stringValue: text) { keys.append(key) }
-                case .integer(let number): if let key = Key(intValue: Int(number)) { keys.append(key) }
-                default: throw decoding.corrupted("names or integers as keys expected, got a \(key.typeName)")
+                case .integer(let number) where decoding.keys != .text:
+                    if let key = Key(intValue: Int(number)) { keys.append(key) }
+                default:
+                    throw decoding.corrupted("\(decoding.keys.rawValue) as keys expected, got \(key)")
                 }
             }
         } catch {
@@ -209,7 +236,9 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return keys
     }
 
-    func contains(_ key: Key) -> Bool { decoding.session.has(key.luaKey, in: table) }
+    func contains(_ key: Key) -> Bool {
+        key.luaKeys(decoding.keys).contains { decoding.session.has($0, in: table) }
+    }
 
     func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
 
@@ -232,7 +261,13 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
 
     private func value(_ key: any CodingKey) throws -> LuaValue {
-        try decoding.session.value(of: table, at: key.luaKey)
+        let keys = key.luaKeys(decoding.keys)
+        guard keys.count == 2 else { return try decoding.session.value(of: table, at: keys[0]) }
+        let used = keys.filter { decoding.session.has($0, in: table) }
+        guard used.count < 2 else {
+            throw decoding.corrupted("two keys differ in their type alone: '\(key.stringValue)' and \(key.stringValue)")
+        }
+        return try decoding.session.value(of: table, at: used.first ?? keys[0])
     }
 
     private func field(_ key: Key) throws -> ValueDecoding {
@@ -253,6 +288,8 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try field(key).integer(type)
     }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try field(key).integer(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try field(key).integer(type) }
 }
 
 /// Decodes a table's elements, counted from 1.
@@ -308,6 +345,8 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     mutating func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {
         try element { try $0.integer(type) }
     }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try element { try $0.integer(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try element { try $0.integer(type) } }
 }
 
 extension LuaType {
@@ -324,6 +363,8 @@ extension LuaType {
             self = .text
         } else if type == LuaAsyncFunction.self {
             self = .function
+        } else if let variadic = type as? any DecodableVariadic.Type {
+            self = .variadic(variadic.elementType)
         } else {
             self = .any
         }

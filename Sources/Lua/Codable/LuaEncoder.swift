@@ -9,8 +9,8 @@ internal import Foundation
 
 /// Encodes `Encodable` values as Lua values.
 ///
-/// Structs and dictionaries become tables with their keys, arrays tables from 1, and enums with payloads tables of one
-/// field, as in synthesized conformances. Integers and floating-point numbers become Lua's numbers. `Date` becomes the
+/// Structs and dictionaries become tables with their keys, names or integers by the dictionary's type, arrays tables
+/// from 1, and enums with payloads tables of one field, as in synthesized conformances. Integers and floating-point numbers become Lua's numbers. `Date` becomes the
 /// seconds since 1970, as for `os.time`; `Data` a string of its bytes; `URL` its text. A nil optional is a missing
 /// field; in an array it leaves a hole, and the table's field `n` has the count, as for `table.pack`.
 ///
@@ -64,6 +64,8 @@ final class ValueEncoding: Encoder {
     /// The number of elements of an unkeyed container.
     var count = 0
     var hasHoles = false
+    /// The keys of the dictionary that it encodes.
+    private(set) var keys = KeyForm.either
     private let put: (LuaValue) -> Void
     private var made: LuaTable?
 
@@ -109,6 +111,7 @@ final class ValueEncoding: Encoder {
                 throw failure(T.self, "nested deeper than the thread's stack allows")
             }
             try admit(0)
+            keys = KeyForm(of: T.self)
             try value.encode(to: self)
         }
     }
@@ -145,7 +148,7 @@ final class ValueEncoding: Encoder {
 
     private static let tooDeep = "nested too deep, or in a cycle"
 
-    private func failure(_ value: Any, _ reason: String, _ key: (any CodingKey)? = nil) -> EncodingError {
+    func failure(_ value: Any, _ reason: String, _ key: (any CodingKey)? = nil) -> EncodingError {
         let path = key.map { codingPath + [$0] } ?? codingPath
         return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: reason))
     }
@@ -159,13 +162,39 @@ final class ValueEncoding: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleEncoding(encoding: self) }
 }
 
-extension CodingKey {
-    /// The key in a table: an integer for dictionaries with integer keys, else text.
-    var luaKey: LuaValue {
-        if let intValue, stringValue == "\(intValue)" { return .integer(Int64(intValue)) }
-        return .text(stringValue)
+/// What the keys of a dictionary are in Lua. Its coding keys do not tell "8001" from 8001: its type does.
+enum KeyForm: String {
+    case text = "names"
+    case integer = "integers"
+    /// Those of another type, which may pass its coder on to a dictionary.
+    case either = "names or integers"
+
+    init(of type: Any.Type) { self = (type as? any TypedKeys.Type)?.keyForm ?? .either }
+}
+
+/// A dictionary of any type.
+private protocol TypedKeys {
+    static var keyForm: KeyForm { get }
+}
+
+extension Dictionary: TypedKeys {
+    fileprivate static var keyForm: KeyForm {
+        if Key.self is String.Type || Key.self is any RawRepresentable<String>.Type { return .text }
+        return Key.self is Int.Type || Key.self is any RawRepresentable<Int>.Type ? .integer : .either
     }
 }
+
+extension CodingKey {
+    /// The keys that it may be in a table: two for a number's text, if the form does not tell.
+    func luaKeys(_ form: KeyForm) -> [LuaValue] {
+        guard form != .text, let intValue, stringValue == "\(intValue)" else { return [.text(stringValue)] }
+        let key = LuaValue.integer(Int64(intValue))
+        return form == .integer ? [key] : [key, .text(stringValue)]
+    }
+}
+
+/// The standard library's key of dictionaries, whether they have texts or integers.
+private let dictionaryKey: Any.Type = type(of: "".codingKey)
 
 /// Encodes a table's fields. Numbers, booleans and text are assigned directly, without a nested encoder.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -175,7 +204,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoding.codingPath }
 
     /// A missing field is nil.
-    func encodeNil(forKey key: Key) throws { table[key.luaKey] = .nil }
+    func encodeNil(forKey key: Key) throws { table[luaKey(key)] = .nil }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try nested(key).write(value) }
 
@@ -190,18 +219,33 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
     private func nested(_ key: any CodingKey) -> ValueEncoding {
-        encoding.nested(key) { [table] in table[key.luaKey] = $0 }
+        encoding.nested(key) { [table, luaKey = luaKey(key)] in table[luaKey] = $0 }
     }
 
-    func encode(_ value: Bool, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.boolean(value)) }
-    func encode(_ value: String, forKey key: Key) throws { try table[key.luaKey] = encoding.text(value) }
-    func encode(_ value: Double, forKey key: Key) throws { try table[key.luaKey] = encoding.scalar(.number(value)) }
+    /// A dictionary's key that may be a text or an integer ends the conversion: one of them would be made of the other.
+    private func luaKey(_ key: any CodingKey) -> LuaValue {
+        let keys = key.luaKeys(encoding.keys)
+        if keys.count == 2, Key.self == dictionaryKey {
+            encoding.total.fail(encoding.failure(key.stringValue, Self.ambiguous, key))
+        }
+        return keys[0]
+    }
+
+    private static var ambiguous: String {
+        "a key that is a text or an integer: encode the dictionary in a single value container, which knows its type"
+    }
+
+    func encode(_ value: Bool, forKey key: Key) throws { try table[luaKey(key)] = encoding.scalar(.boolean(value)) }
+    func encode(_ value: String, forKey key: Key) throws { try table[luaKey(key)] = encoding.text(value) }
+    func encode(_ value: Double, forKey key: Key) throws { try table[luaKey(key)] = encoding.scalar(.number(value)) }
     func encode(_ value: Float, forKey key: Key) throws {
-        try table[key.luaKey] = encoding.scalar(.number(Double(value)))
+        try table[luaKey(key)] = encoding.scalar(.number(Double(value)))
     }
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value, forKey key: Key) throws {
-        try table[key.luaKey] = encoding.integer(value, key)
+        try table[luaKey(key)] = encoding.integer(value, key)
     }
+    func encode(_ value: Int128, forKey key: Key) throws { try table[luaKey(key)] = encoding.integer(value, key) }
+    func encode(_ value: UInt128, forKey key: Key) throws { try table[luaKey(key)] = encoding.integer(value, key) }
 }
 
 /// Encodes a table's elements, counted from 1.
@@ -252,6 +296,8 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
         try append(encoding.integer(value, position))
     }
+    func encode(_ value: Int128) throws { try append(encoding.integer(value, position)) }
+    func encode(_ value: UInt128) throws { try append(encoding.integer(value, position)) }
 }
 
 /// Encodes a single value.
@@ -271,4 +317,6 @@ struct SingleEncoding: SingleValueEncodingContainer {
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value) throws {
         try encoding.write(scalar: encoding.integer(value))
     }
+    func encode(_ value: Int128) throws { try encoding.write(scalar: encoding.integer(value)) }
+    func encode(_ value: UInt128) throws { try encoding.write(scalar: encoding.integer(value)) }
 }

@@ -19,7 +19,8 @@ extension LuaCallback: LuaRepresentable where Result: LuaRepresentable, repeat e
         let value = try function.call(arguments: arguments).first ?? .nil
         do { return try Result(lua: value) } catch {
             let place = function.place
-            throw LuaError(.runtime, "\(place.source):\(place.line): the function's result: \(error.message)")
+            throw LuaError(
+                .runtime, "the result of the function at \(place.source):\(place.line): \(error.message)")
         }
     }
 
@@ -84,6 +85,26 @@ extension LuaVariadic: LuaRepresentable where Element: LuaRepresentable {
 /// For the functions of a ``LuaEngine``, whose arguments are decodable.
 extension LuaVariadic: Decodable where Element: Decodable {
     public init(from decoder: any Decoder) throws { self.init(try [Element](from: decoder)) }
+}
+
+/// Any number of arguments of a decodable type, in the functions of a ``LuaEngine``.
+protocol DecodableVariadic {
+    static var elementType: LuaType { get }
+
+    /// Decodes all arguments from a position on, within the limits of one conversion.
+    static func decode(_ call: LuaCall, from position: Int) throws -> Self
+}
+
+extension LuaVariadic: DecodableVariadic where Element: Decodable {
+    static var elementType: LuaType { LuaType(codable: Element.self) }
+
+    static func decode(_ call: LuaCall, from position: Int) throws -> LuaVariadic {
+        guard position < call.count else { return LuaVariadic([]) }
+        try call.admitArguments(from: position)
+        let session = DecodingSession(call.state)
+        return LuaVariadic(
+            try (position..<call.count).map { try CodableArguments.decode(Element.self, call, at: $0, in: session) })
+    }
 }
 
 extension LuaVariadic: Sendable where Element: Sendable {}

@@ -31,7 +31,12 @@ extension LuaOptions {
             if value.isNil { return }
             throw LuaMismatch(Self.luaType, value)
         }
-        for option in Self.luaOptions {
+        let options = Self.luaOptions
+        let names = options.map(\.declaration.name)
+        for key in try table.keys() where !names.contains(where: { .text($0) == key }) {
+            throw LuaMismatch(LuaType.unknownOption(key, among: names))
+        }
+        for option in options {
             let given = table[option.declaration.name]
             if given.isNil { continue }
             do throws(LuaMismatch) { try option.assign(&self, given) } catch {

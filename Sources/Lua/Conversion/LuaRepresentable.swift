@@ -45,7 +45,7 @@ extension LuaRepresentable {
 /// A type mismatch, described in words: `integer expected, got string`.
 ///
 /// If a declared function throws it with an argument's name, the error names the function and the argument.
-public struct LuaMismatch: Error, Equatable {
+public struct LuaMismatch: Error, Equatable, CustomStringConvertible {
     private enum Reason {
         case text(String)
         /// Formatted on demand: an argument of several possible types is tried with each.
@@ -66,6 +66,8 @@ public struct LuaMismatch: Error, Equatable {
         }
     }
 
+    public var description: String { message }
+
     /// Creates a mismatch, for an ``LuaRepresentable/init(lua:)`` or for an argument.
     public init(_ message: String, argument: String? = nil) {
         (reason, self.argument, position) = (.text(message), argument, nil)
@@ -77,6 +79,7 @@ public struct LuaMismatch: Error, Equatable {
     init(_ type: LuaType, _ value: LuaValue) {
         var got = value.typeName
         if case .userdata(let userdata) = value, let name = userdata.className { got = name }
+        if case .string(let string) = value, type.takesText, string.text == nil { got = LuaType.otherBytes }
         (reason, argument, position) = (.type(type, got: got), nil, nil)
     }
 
@@ -105,7 +108,13 @@ extension Double: LuaRepresentable {
 
     public init(lua value: LuaValue) throws(LuaMismatch) {
         guard let number = value.numberValue else { throw LuaMismatch(Self.luaType, value) }
+        if case .integer(let integer) = value, Int64(exactly: number) != integer { throw Self.refusing(integer) }
         self = number
+    }
+
+    /// An integer beyond 2^53 between two floating-point numbers.
+    static func refusing(_ integer: Int64) -> LuaMismatch {
+        LuaMismatch("\(integer) has no exact floating-point number")
     }
 
     public func luaValue(in state: LuaState) -> LuaValue { .number(self) }
@@ -119,7 +128,7 @@ extension Double: LuaRepresentable {
 extension Float: LuaRepresentable {
     public static var luaType: LuaType { .number }
     public init(lua value: LuaValue) throws(LuaMismatch) {
-        let number = try Double(lua: value)
+        guard let number = value.numberValue else { throw LuaMismatch(Self.luaType, value) }
         self = Float(number)
         guard isFinite || !number.isFinite, !isZero || number.isZero else {
             throw LuaMismatch("\(number) is beyond the range of single precision")
@@ -279,7 +288,7 @@ extension LuaRepresentable where Self: CaseIterable & RawRepresentable<String> {
 }
 
 /// A sequence from 1, copied: later changes in Lua do not appear in Swift, nor the reverse. Another key than a position,
-/// or the field `n` of `table.pack`, is refused.
+/// or the field `n` of `table.pack`, is refused. An array with nil inside has its count as `n`.
 extension Array: LuaRepresentable where Element: LuaRepresentable {
     public static var luaType: LuaType { .array(Element.luaType) }
 
@@ -301,11 +310,16 @@ extension Array: LuaRepresentable where Element: LuaRepresentable {
 
     public func luaValue(in state: LuaState) -> LuaValue {
         let table = state.makeTable(array: count)
+        var hasHoles = false
         for (position, element) in enumerated() {
             // What does not fit into the memory limit is refused as a whole.
             guard !state.isRefusing else { break }
-            table[position + 1] = element.luaValue(in: state)
+            let value = element.luaValue(in: state)
+            table[position + 1] = value
+            hasHoles = hasHoles || value.isNil
         }
+        // Lua's `#` is undefined for a table with holes.
+        if hasHoles { table["n"] = .integer(Int64(count)) }
         return .table(table)
     }
 }
@@ -319,7 +333,10 @@ extension Dictionary: LuaRepresentable where Key: LuaRepresentable, Value: LuaRe
         self = try table.converting { session throws(LuaMismatch) in
             var fields: [Key: Value] = [:]
             for key in try session.keys(of: table) {
-                fields[try Self.key(key)] = try Self.field(key, try session.read(table, key))
+                let value = try Self.field(key, try session.read(table, key))
+                guard fields.updateValue(value, forKey: try Self.key(key)) == nil else {
+                    throw LuaMismatch("two keys are equal as keys in Swift: \(key)")
+                }
             }
             return fields
         }
@@ -348,11 +365,16 @@ extension Dictionary: LuaRepresentable where Key: LuaRepresentable, Value: LuaRe
 }
 
 extension LuaTable {
+    /// The keys, within the limits of one conversion.
+    func keys() throws(LuaMismatch) -> [LuaValue] {
+        try converting { session throws(LuaMismatch) in try session.keys(of: self) }
+    }
+
     /// Converts the table within the limits of one conversion: that of the collection around it, or a new one.
     fileprivate func converting<Result>(
         _ body: (DecodingSession) throws(LuaMismatch) -> Result
     ) throws(LuaMismatch) -> Result {
-        try state.converting({ DecodingSession(.table(self)) }, body)
+        try state.converting({ DecodingSession(state) }, body)
     }
 }
 

@@ -24,25 +24,40 @@ package final class LuaBreak {
         let isUpvalue: Bool
     }
 
-    /// Maximum number of stack frames read.
-    static let callLimit = 200
+    /// Maximum numbers of stack frames read: of the innermost, and of the outermost.
+    static let callLimits = (inner: 180, outer: 20)
 
     let state: LuaState
     package internal(set) var reason: Reason
     /// The stack frames, innermost first.
     package private(set) var calls: [LuaBreakCall] = []
+    /// The position in `calls` before which stack frames are left out, and their number; nil if all are there.
+    package private(set) var gap: (position: Int, count: Int)?
 
     init(_ state: LuaState, _ reason: Reason) {
         self.state = state
         self.reason = reason
         var place = clua_place_of_call()
         var frame = clua_frame()
-        while calls.count < Self.callLimit, clua_next_call(state.host, &place, &frame) != 0, let L = place.L {
+        while clua_next_call(state.host, &place, &frame) != 0, let L = place.L {
             calls.append(LuaBreakCall(frame, place, L))
+            guard calls.count == Self.callLimits.inner else { continue }
+            let skipped = Int(clua_skip_calls(&place, Int32(Self.callLimits.outer)))
+            if skipped > 0 { gap = (calls.count, skipped) }
         }
     }
 
     func end() { calls = [] }
+
+    /// Texts of the calls, with a line for those that are left out: nil stands for them.
+    package func lines<Line>(_ line: (Int?) -> Line) -> [Line] {
+        var lines = calls.indices.map { line($0) }
+        if let gap { lines.insert(line(nil), at: gap.position) }
+        return lines
+    }
+
+    /// What a list says instead of the calls that are left out.
+    package var gapText: String { "… \(gap?.count.counted("more call") ?? "")" }
 
     /// Whether the script has resumed.
     package var isOver: Bool { calls.isEmpty }

@@ -88,7 +88,7 @@ package final class LuaDebugger {
 
     private static let conditionName = "=(condition)"
 
-    /// Sets a breakpoint, replacing one with the same path and line.
+    /// Sets a breakpoint, replacing one for the same path and line. Several may move to one line.
     ///
     /// - Parameters:
     ///   - breakpoint: the breakpoint.
@@ -104,7 +104,7 @@ package final class LuaDebugger {
         }
         lastNumber += 1
         added.number = lastNumber
-        breakpoints.removeAll { $0.path == added.path && $0.line == added.line }
+        breakpoints.removeAll { $0.path == added.path && $0.wantedLine == added.wantedLine }
         breakpoints.append(added)
         install()
         return added
@@ -184,9 +184,14 @@ package final class LuaDebugger {
         return resume
     }
 
-    /// Counts a hit, and returns the reason if it breaks.
+    /// Counts a hit of each breakpoint of a line, by the number of one of them, and returns the first reason to break.
     private func hit(_ number: Int, _ stop: LuaBreak) -> LuaBreak.Reason? {
-        guard let breakpoint = breakpoints.first(where: { $0.number == number }) else { return nil }
+        guard let place = breakpoints.first(where: { $0.number == number }) else { return nil }
+        let reached = breakpoints.filter { $0.path == place.path && $0.line == place.line }
+        return reached.compactMap { hit($0, stop) }.first
+    }
+
+    private func hit(_ breakpoint: LuaBreakpoint, _ stop: LuaBreak) -> LuaBreak.Reason? {
         var failure: LuaError?
         if let condition = breakpoint.condition {
             switch value(of: condition, in: stop) {
@@ -196,7 +201,7 @@ package final class LuaDebugger {
             }
         }
         // The evaluation may have changed the list.
-        guard let index = breakpoints.firstIndex(where: { $0.number == number }) else { return nil }
+        guard let index = breakpoints.firstIndex(where: { $0.number == breakpoint.number }) else { return nil }
         breakpoints[index].hits += 1
         if failure == nil, let message = breakpoint.message {
             onMessage(text(of: message, in: stop), breakpoint)
@@ -291,6 +296,8 @@ package struct LuaBreakpoint: Sendable, Equatable {
     package let path: String
     /// The line, counted from 1. It moves to the next line with code once the chunk's text is known.
     package internal(set) var line: Int
+    /// The line that was asked for.
+    let wantedLine: Int
     /// An expression: the script breaks only if it is true; nil for always.
     package var condition: String?
     /// The first hit at which the script breaks, from 1.
@@ -304,7 +311,7 @@ package struct LuaBreakpoint: Sendable, Equatable {
 
     package init(path: String, line: Int, condition: String? = nil, firstHit: Int = 1, message: String? = nil) {
         self.path = path
-        self.line = line
+        (self.line, wantedLine) = (line, line)
         self.condition = condition
         self.firstHit = firstHit
         self.message = message

@@ -24,7 +24,7 @@ final class EngineThread: SerialExecutor {
         var limited: [ObjectIdentifier: (end: MonotonicTime, wait: RunWait)] = [:]
         /// At or before the first of these deadlines.
         var nextEnd: MonotonicTime?
-        /// When ``EngineWatch`` looks at the jobs; nil for never.
+        /// When ``EngineWatch`` looks at the jobs and the waits; nil for never.
         var watchTime: MonotonicTime?
 
         var isIdle: Bool { !isBusy && first == jobs.count }
@@ -68,6 +68,13 @@ final class EngineThread: SerialExecutor {
             }
             watchTime = end
             return end
+        }
+
+        /// When the waits must be looked at, if that is earlier than before: the thread runs a job, and cannot.
+        mutating func watchWaits() -> MonotonicTime? {
+            guard isBusy, let nextEnd, watchTime.map({ nextEnd < $0 }) ?? true else { return nil }
+            watchTime = nextEnd
+            return nextEnd
         }
 
         mutating func takeDue(_ now: MonotonicTime) -> [RunWait] {
@@ -142,15 +149,19 @@ final class EngineThread: SerialExecutor {
         if mustLook { EngineWatch.shared.look(at: self, by: .now()) }
     }
 
-    /// Runs the jobs of runs that must not begin any more: they throw without a look at the state. To be called by
-    /// ``EngineWatch``, whose thread is not this one.
+    /// Ends the waits that are due: the job that the thread runs may be one that such a wait is for. Runs the jobs of
+    /// runs that must not begin any more: they throw without a look at the state. To be called by ``EngineWatch``, whose
+    /// thread is not this one.
     ///
     /// - Returns: when the next one is due.
     func answerOverdue() -> MonotonicTime? {
-        let (jobs, next) = state.withLock { state in
-            let jobs = state.takeOverdue(.now())
-            return (jobs, state.watchTime)
+        let (jobs, due, next) = state.withLock { state in
+            let now = MonotonicTime.now()
+            let (jobs, due) = (state.takeOverdue(now), state.takeDue(now))
+            _ = state.watchWaits()
+            return (jobs, due, state.watchTime)
         }
+        for wait in due { wait.end(nil) }
         for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
         return next
     }
@@ -183,11 +194,12 @@ final class EngineThread: SerialExecutor {
     private func runJobs() {
         while true {
             let seen = requests.load(ordering: .acquiring)
-            let (job, due, hasEnded, nextEnd) = state.withLock { state in
+            let (job, due, hasEnded, nextEnd, watchTime) = state.withLock { state in
                 let due = state.nextEnd == nil ? [] : state.takeDue(.now())
-                return (state.takeJob(), due, state.hasEnded, state.nextEnd)
+                return (state.takeJob(), due, state.hasEnded, state.nextEnd, state.watchWaits())
             }
             for wait in due { wait.end(nil) }
+            if let watchTime { EngineWatch.shared.look(at: self, by: watchTime) }
             if let job {
                 job.runSynchronously(on: asUnownedSerialExecutor())
                 ended.add(1, ordering: .releasing)
@@ -258,21 +270,27 @@ final class Patience: Sendable {
 }
 
 /// The thread that answers, for all engines, the runs that wait for an engine's thread until their deadlines, or until
-/// they are cancelled.
+/// they are cancelled, and that ends the waits of runs at their deadlines while an engine's thread is busy.
 ///
-/// It exists once a run has had to wait for its turn, and sleeps until the next deadline.
+/// It exists once a run has had to wait for its turn, or a wait has had a deadline, and sleeps until the next one.
 final class EngineWatch: Sendable {
     static let shared = EngineWatch()
 
     private struct State {
         var hasThread = false
-        var times: [ObjectIdentifier: (thread: EngineThread, time: MonotonicTime)] = [:]
+        var times: [ObjectIdentifier: Watched] = [:]
 
         mutating func takeDue(_ now: MonotonicTime) -> ([EngineThread], MonotonicTime?) {
             let due = times.filter { $0.value.time <= now }
             for key in due.keys { times[key] = nil }
-            return (due.values.map(\.thread), times.values.lazy.map(\.time).min())
+            return (due.values.compactMap(\.thread), times.values.lazy.map(\.time).min())
         }
+    }
+
+    /// An engine's thread, which may end before.
+    private struct Watched {
+        weak var thread: EngineThread?
+        let time: MonotonicTime
     }
 
     private let state = Mutex(State())
@@ -284,7 +302,7 @@ final class EngineWatch: Sendable {
     func look(at thread: EngineThread, by time: MonotonicTime) {
         let mustStart = state.withLock { state in
             let key = ObjectIdentifier(thread)
-            state.times[key] = (thread, min(state.times[key]?.time ?? time, time))
+            state.times[key] = Watched(thread: thread, time: min(state.times[key]?.time ?? time, time))
             defer { state.hasThread = true }
             return !state.hasThread
         }

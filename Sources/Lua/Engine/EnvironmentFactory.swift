@@ -9,7 +9,7 @@ struct EnvironmentFactory {
     private let provide: LuaFunction
     private let state: LuaState
 
-    /// The name of the chunk whose functions are the environments', which no message shows.
+    /// The name of the chunk whose functions are the environments', which no message shows (`clua_where`).
     static let chunkName = "(environment)"
 
     /// - Parameters:
@@ -32,12 +32,13 @@ struct EnvironmentFactory {
             }
             return call.returns(true)
         }
-        let L = try state.enter(capacity: 2)
+        let L = try state.enter(capacity: 3)
         clua_pushenvironmenttools(L)
         let newRandom = LuaFunction(state: state, reference: state.takeReference(on: L))
         let copy = LuaFunction(state: state, reference: state.takeReference(on: L))
+        let error = LuaFunction(state: state, reference: state.takeReference(on: L))
         let made = try state.load(Self.source.utf8, name: "=" + Self.chunkName).call(
-            .table(state.globals), .function(write), .function(copy), .function(newRandom))
+            .table(state.globals), .function(write), .function(copy), .function(newRandom), .function(error))
         guard made.count == 3, case .function(let make) = made[0], case .function(let place) = made[1],
             case .function(let provide) = made[2]
         else { throw LuaError(.runtime, "no environment can be made") }
@@ -75,8 +76,8 @@ struct EnvironmentFactory {
     /// A frozen library is an empty table in front of a copy of the library that scripts cannot access: its metatable
     /// is hidden, and `rawset` refuses it.
     private static let source = #"""
-        local globals, take, copy, newRandom = ...
-        local next, type, error, select, tostring, rawset = next, type, error, select, tostring, rawset
+        local globals, take, copy, newRandom, error = ...
+        local next, type, select, tostring, rawset = next, type, select, tostring, rawset
         local rawequal = rawequal
         local load, setmetatable, getmetatable, collectgarbage = load, setmetatable, getmetatable, collectgarbage
         local concat, sub, toProcess, pcall = globals.table.concat, globals.string.sub, globals.io.write, pcall
@@ -109,7 +110,7 @@ struct EnvironmentFactory {
         end
 
         local function refusal(name)
-            return function() error(name .. " is read-only", 2) end
+            return function() error(name .. " is read-only") end
         end
 
         local function freeze(library, name)
@@ -126,13 +127,13 @@ struct EnvironmentFactory {
         end
 
         local function guardedRawset(table, key, value)
-            if frozen[table] then error("a library is read-only", 2) end
+            if frozen[table] then error("a library is read-only") end
             return rawset(table, key, value)
         end
 
         local function guardedCollector(option, argument)
             option = option or "collect"
-            if not harmless[option] then error("collectgarbage '" .. tostring(option) .. "' is not allowed here", 2) end
+            if not harmless[option] then error("collectgarbage '" .. tostring(option) .. "' is not allowed here") end
             return collectgarbage(option)
         end
 
@@ -154,7 +155,7 @@ struct EnvironmentFactory {
                     if isText then text = its end
                 end
                 if type(text) ~= "string" and type(text) ~= "number" then
-                    error("bad argument #" .. position .. " to 'write' (string expected, got " .. type(text) .. ")", 2)
+                    error("bad argument #" .. position .. " to 'write' (string expected, got " .. type(text) .. ")")
                 end
                 write(tostring(text))
             end
@@ -202,17 +203,17 @@ struct EnvironmentFactory {
                 if type(name) == "number" then name = tostring(name) end
                 if type(name) ~= "string" then
                     local got = select("#", ...) == 0 and "no value" or type(name)
-                    error("bad argument #1 to 'require' (string expected, got " .. got .. ")", 2)
+                    error("bad argument #1 to 'require' (string expected, got " .. got .. ")")
                 end
                 local value = loaded[name] or libraryOf(environment, name)
                 if value then return value end
                 local thread = running()
                 local names = loading[thread] or {}
                 if names[name] then
-                    error("module '" .. name .. "' requires itself, by way of what it requires", 2)
+                    error("module '" .. name .. "' requires itself, by way of what it requires")
                 end
                 local chunk, origin = find(name, environment)
-                if not chunk then error(origin, 2) end
+                if not chunk then error(origin) end
                 loading[thread], names[name] = names, true
                 local ended <close> = setmetatable({}, { __close = function() names[name] = nil end })
                 value = chunk(name, origin)

@@ -328,7 +328,8 @@ extension LuaEngine {
     ///
     /// The function is a global of the engine and of all its environments. An error thrown by the closure is raised at
     /// the line of the call, where `pcall` catches it. If the run is stopped, the task is cancelled, and the run ends
-    /// even if the closure does not. Where Lua cannot yield, as in `table.sort`'s comparison, the thread blocks.
+    /// even if the closure does not; what it has called of the script ends with its task. Where Lua cannot yield, as in
+    /// `table.sort`'s comparison, the thread blocks.
     ///
     /// - Parameters:
     ///   - name: the global's name; `shop.price` is a function in a table, which is made if it is missing, and which

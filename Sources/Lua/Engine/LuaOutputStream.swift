@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 /// A script that has written as many bytes as the stream holds waits in its `print` or `io.write` until the reader has
 /// taken them, as for an async function: other runs of the engine continue, and deadlines and cancellation end the wait.
-/// So the stream holds at most its capacity and one write. The sequence ends when the runs have ended that were given its
-/// output. There is one reader; once its iterator is released, as by leaving the loop, output is dropped, and no script
-/// waits.
+/// So the stream holds at most its capacity and one write. The sequence ends when the runs have ended that were given
+/// its output, and no variable holds it. There is one reader; once its iterator is released, as by leaving the loop,
+/// output is dropped, and no script waits.
 public final class LuaOutputStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
@@ -26,7 +26,8 @@ public final class LuaOutputStream: AsyncSequence, Sendable {
 
     deinit { buffer.closeUnread() }
 
-    /// An output for one run, or for an engine. The sequence ends when the last of those that were asked for is released.
+    /// An output for one run, or for an engine. The sequence ends when the last of those that were asked for is
+    /// released: by its run, and by a variable that holds it.
     public var output: LuaEngine.Output {
         let writer = OutputWriter(buffer)
         return { bytes in writer.write(bytes) }

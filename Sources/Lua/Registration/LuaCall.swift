@@ -6,6 +6,8 @@ internal import CLuaShim
 public struct LuaCall {
     let L: OpaquePointer
     let base: Int32
+    /// The function that is called, if it is declared; it lives as long as its call.
+    var function: Unmanaged<LuaNativeFunction>?
 
     /// The calling state.
     @usableFromInline package var state: LuaState {
@@ -58,6 +60,9 @@ public struct LuaCall {
         var isNumber: Int32 = 0
         let value = clua_tonumber(L, index(position), &isNumber)
         guard isNumber != 0 else { throw mismatch(position, .number) }
+        if value.magnitude >= 0x1p53, clua_isinteger(L, index(position)) != 0 {
+            do { return try Double(lua: self.value(position)) } catch { throw refuse(position, error.message) }
+        }
         return value
     }
 
@@ -333,9 +338,12 @@ extension LuaCall {
     }
 
     /// Yields the coroutine to the host. When the host resumes it, `completion` returns the call's results, or throws
-    /// the error that the call raises.
+    /// the error that the call raises, with the names of this function.
     package func waits(for completion: @escaping (LuaCall) throws -> LuaResults) -> LuaResults {
-        let function = LuaNativeFunction(body: completion)
+        let declared = function?.takeUnretainedValue()
+        let function = LuaNativeFunction { call in
+            do { return try completion(call) } catch { throw declared?.explain(error) ?? error }
+        }
         clua_pushcontinuation(L, Unmanaged.passRetained(function).toOpaque())
         return LuaResults(CLUA_WAIT)
     }

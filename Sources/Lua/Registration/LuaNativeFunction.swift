@@ -52,7 +52,7 @@ class LuaNativeFunction {
     private static let anything = LuaFunctionDeclaration("function", [LuaParameter("…", .variadic(.any))])
 
     final func invoke(_ call: LuaCall) throws -> LuaResults {
-        let call = LuaCall(L: call.L, base: base)
+        let call = LuaCall(L: call.L, base: base, function: .passUnretained(self))
         try check(call)
         do { return try body(call) } catch { throw explain(error) }
     }
@@ -91,7 +91,8 @@ class LuaNativeFunction {
         for parameter in declaration.parameters {
             if case .variadic(let type) = parameter.type {
                 guard type != .any else { return }
-                clua_dropnils(call.L, index)
+                // A nil is an argument where one is expected.
+                if !type.isOptional { clua_dropnils(call.L, index) }
                 let top = clua_gettop(call.L)
                 while index <= top {
                     try check(type, parameter, index, call)
@@ -167,7 +168,7 @@ final class LuaNativeMethod<T: AnyObject>: LuaNativeFunction {
 
     override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
         guard let object else { throw refuseReceiver(className, L) }
-        let call = LuaCall(L: L, base: 2)
+        let call = LuaCall(L: L, base: 2, function: .passUnretained(self))
         try check(call)
         do {
             return try Unmanaged<T>.fromOpaque(object)._withUnsafeGuaranteedRef { try method($0, call) }
@@ -193,7 +194,7 @@ final class LuaValueMethod<T>: LuaNativeFunction {
 
     override func invoke(on object: UnsafeMutableRawPointer?, _ L: OpaquePointer) throws -> LuaResults {
         guard let object else { throw refuseReceiver(className, L) }
-        let call = LuaCall(L: L, base: 2)
+        let call = LuaCall(L: L, base: 2, function: .passUnretained(self))
         try check(call)
         do { return try method(decode(object), call) } catch { throw explain(error) }
     }

@@ -141,7 +141,7 @@ extension LuaType {
             var length = 0
             guard let start = clua_tostring(L, index, &length) else { break }
             let raw = UnsafeRawBufferPointer(start: start, count: length)
-            return isUTF8(raw) ? nil : "UTF-8 text expected, got other bytes (data(…) holds those)"
+            return isUTF8(raw) ? nil : "UTF-8 text expected, got other bytes\(Self.adviceOnBytes(L))"
         case .choice(let words) where type == .string:
             var length = 0
             guard let start = clua_tostring(L, index, &length) else { break }
@@ -160,7 +160,17 @@ extension LuaType {
         case .variadic(let inner): return inner.mismatch(at: index, on: L)
         default: break
         }
+        if type == .string, takesText { return "\(name) expected, got \(Self.otherBytes)" }
         return "\(name) expected, got \(Self.describe(type, at: index, on: L))"
+    }
+
+    /// What a type that takes texts refuses in a string.
+    static let otherBytes = "bytes that are not UTF-8"
+
+    /// What holds other bytes than text, if the state has it.
+    private static func adviceOnBytes(_ L: OpaquePointer) -> String {
+        let state = Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue()
+        return state.declarations["data"] == nil ? "" : " (data(…) holds those)"
     }
 
     private var isFunction: Bool {
@@ -190,18 +200,20 @@ extension LuaType {
         while true {
             var more: Int32 = 0
             guard clua_next(L, table, &more) == 0, more != 0 else { return nil }
-            var length = 0
-            guard let start = clua_tostring(L, -2, &length) else {
-                clua_settop(L, -2)
-                continue  // the positional values of an options table
+            let state = Unmanaged<LuaState>.fromOpaque(clua_owner(L)).takeUnretainedValue()
+            let key = state.value(at: -2, on: L)
+            guard let option = options.first(where: { .text($0.name) == key }) else {
+                return unknownOption(key, among: options.map(\.name))
             }
-            let key = String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
-            guard let option = options.first(where: { $0.name == key }) else {
-                return "unknown option '\(key)'\(advice(on: key, among: options.map(\.name)))"
-            }
-            if let mismatch = option.type.mismatch(at: -1, on: L) { return "option '\(key)': \(mismatch)" }
+            if let mismatch = option.type.mismatch(at: -1, on: L) { return "option '\(option.name)': \(mismatch)" }
             clua_settop(L, -2)
         }
+    }
+
+    /// The error for a key that is none of the options: a name, or a position.
+    static func unknownOption(_ key: LuaValue, among names: [String]) -> String {
+        guard case .string(let name) = key else { return "unknown option [\(key)]\(advice(on: "", among: names))" }
+        return "unknown option '\(name)'\(advice(on: name.description, among: names))"
     }
 
     /// The nearest names to a misspelt option; all names if none is similar.

@@ -100,14 +100,28 @@ struct CodableArguments {
         {
             return value
         }
-        do { return try LuaDecoder().decode(type, from: call.value(position)) } catch let error as DecodingError {
-            throw call.refuse(position, Self.text(of: error))
+        if let variadic = type as? any DecodableVariadic.Type,
+            let value = try variadic.decode(call, from: position) as? Value
+        {
+            return value
         }
+        return try Self.decode(type, call, at: position, in: DecodingSession(call.state))
     }
 
-    /// `lines[2].price: number expected, got string`.
+    /// Decodes an argument.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, _ call: LuaCall, at position: Int, in session: DecodingSession
+    ) throws -> Value {
+        do {
+            return try LuaDecoder().decode(type, from: call.value(position), in: session)
+        } catch let error as DecodingError { throw call.refuse(position, text(of: error)) }
+    }
+
+    /// `lines[2].price: number expected, got string`: the script counts positions from 1.
     private static func text(of error: DecodingError) -> String {
-        let path = error.context.codingPath.text
+        let path = error.context.codingPath.map { key in
+            key is PathKey ? key.intValue.map { PathKey(intValue: $0 + 1) } ?? key : key
+        }.text
         return (path.isEmpty ? "" : path + ": ") + error.context.debugDescription
     }
 }

@@ -185,8 +185,18 @@ extension LuaState {
             guard clua_tolstring(L, -1) == 0, let text = bytes(at: -1, on: L) else {
                 return "(an error object is \(value.typeName.withArticle) value)"
             }
-            return String(decoding: text, as: UTF8.self)
+            return String(escaping: text)
         }
+    }
+
+    /// The message that an error has for a raised value.
+    package func message(ofRaised value: LuaValue) -> String {
+        let L = current
+        guard clua_checkstack(L, 4) != 0 else { return value.typeName }
+        let base = clua_gettop(L)
+        defer { clua_settop(L, base) }
+        push(value, on: L)
+        return message(of: value, on: L)
     }
 
     /// Pushes a Swift error as the Lua value to raise, and returns the status. The last step before Swift's frames

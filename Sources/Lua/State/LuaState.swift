@@ -26,6 +26,8 @@ public final class LuaState {
     /// The number of references taken.
     private var referencesTaken: UInt = 0
     private var isClosed = false
+    /// Whether objects that Lua has collected are being released, whose `deinit` may be any code.
+    private var isReleasing = false
     /// The limits in force.
     private(set) var limits = LuaLimits()
     private var account: MemoryAccount?
@@ -43,7 +45,8 @@ public final class LuaState {
     /// Handles an interrupt, between two instructions.
     ///
     /// If a function of this state evaluates code in another state, the handler is also called between two instructions
-    /// of that code; `stop` ends the code of both states with the error.
+    /// of that code; `stop` ends the code of both states with the error. Unless it is set, the code ends at its deadline
+    /// and when it is cancelled.
     public var interruptHandler: (LuaInterrupter.Reason) -> InterruptDecision = { _ in .resume }
 
     /// Called after an interrupt with `sample`: between two instructions, and at the return of a native function.
@@ -98,6 +101,11 @@ public final class LuaState {
         errorClass.becomePartOfState()
         clua_set_error_class(host, errorClass.pointer)
         errors.objects = errorClass
+        interruptHandler = { [unowned self] reasons in
+            if reasons.contains(.cancel) { return .stop(LuaError(.cancelled, "the script was cancelled"), depth: 1) }
+            guard reasons.contains(.deadline) else { return .resume }
+            return .stop(.timeIsUp(limit: nil, at: activeCalls(limit: 16)), depth: 1)
+        }
         apply(limits)
     }
 
@@ -112,7 +120,7 @@ public final class LuaState {
     public func close() {
         guard !isClosed else { return }
         checkUse()
-        precondition(clua_depth(host) == 0, "a LuaState cannot be closed while its code runs")
+        precondition(clua_depth(host) == 0 && !isReleasing, "a LuaState cannot be closed while its code runs")
         isClosed = true
         interrupter.invalidate()
         clua_close(host)
@@ -277,10 +285,9 @@ public final class LuaState {
         let base = clua_gettop(L)
         defer { clua_settop(L, base) }
         push(value, on: L)
-        guard clua_tolstring(L, -1) == 0, case .string(let text) = self.value(at: -1, on: L) else {
-            return "(tostring failed)"
-        }
-        return text
+        let hasFailed = clua_tolstring(L, -1) != 0
+        guard case .string(let text) = self.value(at: -1, on: L) else { return "(tostring failed)" }
+        return hasFailed ? LuaString("(tostring failed: \(text))") : text
     }
 
     /// The number of a numeral, as `tonumber` reads it; nil for another text.
@@ -349,6 +356,14 @@ public final class LuaState {
         clua_drain_releases(host)
     }
 
+    /// Releases the objects that Lua has collected, once none of its code runs.
+    func settleReleases() {
+        guard !isReleasing else { return }
+        isReleasing = true
+        clua_settle_releases(host)
+        isReleasing = false
+    }
+
     /// The number of host objects that Lua holds.
     package var liveObjects: Int {
         checkUse()
@@ -358,7 +373,8 @@ public final class LuaState {
     /// Whether deadlines can be kept: the system may refuse this process timers.
     package static var keepsTime: Bool { clua_keeps_time() != 0 }
 
-    /// Interrupts the running code with `.deadline` after this time, and then every 10 ms; nil disables it.
+    /// Interrupts the running code with `.deadline` after this time, and then every 10 ms; nil disables it. Without an
+    /// ``interruptHandler`` the code ends with an error of kind `deadline`.
     public func setDeadline(_ duration: Duration?) { setDeadline(seconds: duration.map { $0 / .seconds(1) }) }
 
     /// The same in seconds.

@@ -19,6 +19,7 @@ public struct LuaFunction {
         let base = clua_gettop(L)
         state.push(reference, on: L)
         for argument in arguments { state.push(argument, on: L) }
+        defer { state.settleReleases() }
         let status = clua_pcall(L, Int32(arguments.count), -1)
         guard status == 0 else { throw state.takeError(status, on: L, top: base) }
         return state.takeValues(on: L, above: base)
@@ -218,6 +219,7 @@ public struct LuaThread {
             throw LuaError(.memory, "not enough memory for the stack of a coroutine")
         }
         for argument in arguments { state.push(argument, on: L) }
+        defer { state.settleReleases() }
         var count: Int32 = 0
         let status = clua_resume(L, from, Int32(arguments.count), &count, isProgram ? 1 : 0)
         // A waiting host function yields no values.
@@ -236,6 +238,7 @@ public struct LuaThread {
     package func close() {
         state.checkUse()
         clua_resetthread(L)
+        state.settleReleases()
     }
 
     /// Whether `call` came from this coroutine.

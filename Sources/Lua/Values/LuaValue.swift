@@ -99,8 +99,8 @@ public struct LuaString: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
     /// The text; nil unless the bytes are UTF-8.
     public var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// The text, with U+FFFD for invalid UTF-8.
-    public var description: String { String(decoding: bytes, as: UTF8.self) }
+    /// The text, with escapes like `\xff` for bytes that are not UTF-8.
+    public var description: String { String(escaping: bytes) }
 
     /// The string as a Lua literal; UTF-8 text remains readable.
     ///

@@ -77,6 +77,12 @@ struct LuaCodableTests {
         #expect(try decode("return {[2] = 'c', [4] = 'd'}", as: [Int: String].self) == [2: "c", 4: "d"])
     }
 
+    @Test("a date that is none is refused", arguments: ["0/0", "1/0", "-1/0"])
+    func dates(number: String) throws {
+        let error = try #require(throws: DecodingError.self) { try decode("return \(number)", as: Date.self) }
+        #expect(Self.text(of: error).hasSuffix(" is not a date"))
+    }
+
     class Animal: Codable {
         var name = "cat"
     }

@@ -93,6 +93,14 @@ import Testing
         #expect(message("m.all{ { a = 'x' } }")?.contains("element 1: an array has keys from 1") == true)
     }
 
+    @Test("an array of results has its nils, and their count")
+    func holes() throws {
+        module.function("ends", doc: "Nils at the end.") { [1, nil, nil] as [Int?] }
+        module.function("full", doc: "No nils.") { [1, 2] as [Int?] }
+        module.function("same", ["values"], doc: "Back.") { (values: [Int?]) in values }
+        #expect(try show("m.ends().n, m.full().n, m.same(m.ends()).n, m.same({ n = 2 }).n") == "3 nil 3 2")
+    }
+
     @Test("an argument that stands for too many values is refused")
     func bombs() throws {
         let state = try LuaState(limits: LuaLimits(memory: 16 << 20))

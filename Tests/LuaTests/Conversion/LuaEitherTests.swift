@@ -33,6 +33,10 @@ import Testing
         }
         #expect(try show("m.kind('a'), m.kind(function(n) return n + 1 end), m.kind()") == #""name a" 5 "none""#)
         #expect(message("m.kind(1)")?.hasSuffix("(string or function expected, got number)") == true)
+        let bytes = "string or function expected, got bytes that are not UTF-8"
+        #expect(message("m.kind('\\xff')")?.hasSuffix("(\(bytes))") == true)
+        #expect(throws: LuaMismatch(bytes)) { try LuaEither<String, LuaFunction>(lua: .string(LuaString([255]))) }
+        #expect("\(LuaMismatch("not this"))" == "not this")
         let type = state.declarations["m"]?.functions.first?.parameters.first?.type
         #expect(type == .optional(.union([.text, .callback("(n: integer) → any")])))
         #expect(throws: LuaMismatch("string or integer expected, got boolean")) {

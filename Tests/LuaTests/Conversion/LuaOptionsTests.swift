@@ -56,11 +56,27 @@ import Testing
                 "{ format = 'riche' }",
                 "option 'format': \"plain\" or \"rich\" expected, got \"riche\"; did you mean 'rich'?"
             ),
+            ("{ title = 'T', [1] = 2 }", "unknown option [1]; there are 'title', 'format', 'width'"),
+            ("{ [true] = 2 }", "unknown option [true]; there are 'title', 'format', 'width'"),
             ("{ width = 0 }", "option 'width': not 0"), ("5", "table of options expected, got number"),
         ])
     func refusals(options: String, message: String) throws {
         let error = #expect(throws: LuaError.self) { try show("m.page('a', \(options))") }
         #expect(error?.message == "test:1: bad argument #2 'page' to 'm.page' (\(message))")
+    }
+
+    @Test("an unknown name is refused wherever the options are")
+    func nested() throws {
+        let module = LuaModule("n", doc: "Functions.", in: state)
+        module.function("all", ["pages"], doc: "Counts.") { (pages: [String: [Page]]) in pages.count }
+        module.function("of", ["f"], doc: "The title.") { (f: LuaCallback<Page, Int>) in try f(1).title }
+        state.globals["n"] = .table(module.table)
+        let given = "n.all{ a = { { width = 1 }, {} } }, n.of(function() return { title = 'T' } end)"
+        #expect(try show(given) == #"1 "T""#)
+        for call in ["n.all{ a = { { titel = 1 } } }", "n.of(function() return { titel = 1 } end)"] {
+            let error = #expect(throws: LuaError.self) { try show(call) }
+            #expect(error?.message.contains("unknown option 'titel'; did you mean 'title'?") == true, "\(call)")
+        }
     }
 
     @Test("the declaration has the options; they may be left out")

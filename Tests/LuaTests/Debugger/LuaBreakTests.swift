@@ -98,13 +98,32 @@ struct LuaBreakTests {
         #expect(seen == ["function <main.lua:2>"])
     }
 
-    @Test("deep recursion gives its innermost functions")
-    func deep() throws {
+    @Test("deep recursion gives its innermost and its outermost functions", arguments: [180, 197, 198, 199, 5000])
+    func deep(depth: Int) throws {
         let debug = try DebugTrial()
-        var count = 0
-        debug.look = { count = $0.calls.count }
-        debug.run("local function f(n) if n == 0 then breakpoint() return 0 end return 1 + f(n - 1) end f(5000)")
-        #expect(count == 200)
+        var (lines, gap): ([String], (position: Int, count: Int)?) = ([], nil)
+        debug.look = { stop in
+            gap = stop.gap
+            lines = stop.lines { $0.map { "\(stop.calls[$0].line ?? 0)" } ?? stop.gapText }
+        }
+        debug.run(
+            """
+            local function f(n)
+              if n == 0 then breakpoint() return 0 end
+              return 1 + f(n - 1)
+            end
+            coroutine.wrap(function()
+              f(\(depth))
+            end)()
+            """)
+        // The innermost f, the others, the coroutine's function, its call, and the chunk.
+        let all = ["2"] + Array(repeating: "3", count: depth) + ["6", "0", "5"]
+        if all.count <= 200 {
+            #expect(lines == all && gap == nil)
+        } else {
+            #expect(lines.filter { !$0.hasPrefix("…") } == all.prefix(180) + all.suffix(20))
+            #expect(gap?.position == 180 && gap?.count == all.count - 200)
+        }
     }
 
     // MARK: Errors

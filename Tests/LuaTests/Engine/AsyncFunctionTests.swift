@@ -23,13 +23,57 @@ struct AsyncFunctionTests {
             ("echo()", "chunk:1: bad argument #1 'value' to 'echo' (integer expected, got no value)"),
             (
                 "page({title = 'a', links = {1, 'x'}}, '')",
-                "chunk:1: bad argument #1 'argument1' to 'page' (links[1]: integer expected, got string)"
+                "chunk:1: bad argument #1 'argument1' to 'page' (links[2]: integer expected, got string)"
             ),
         ])
     func arguments(call: String, message: String) async throws {
         let engine = try await Waits().engine
         let error = await #expect(throws: LuaError.self) { try await engine.run(call, name: "=chunk") }
         #expect(error?.message == message)
+    }
+
+    @Test("an async function names the argument that it refuses, once it has waited")
+    func refusals() async throws {
+        let engine = try await Waits().engine
+        try await engine.register("dim", ["room", "percent"]) { (room: String, percent: Int) async throws in
+            await Task.yield()
+            throw LuaMismatch("0 to 100 expected, got \(percent)", argument: "percent")
+        }
+        let error = await #expect(throws: LuaError.self) { try await engine.run("dim('study', 400)", name: "=chunk") }
+        #expect(error?.message == "chunk:1: bad argument #2 'percent' to 'dim' (0 to 100 expected, got 400)")
+    }
+
+    @Test("any number of arguments, of every decodable type, with the nils that an optional type takes")
+    func variadics() async throws {
+        let engine = try await Waits().engine
+        try await engine.register("pages", ["title", "pages"]) { (title: String, pages: LuaVariadic<Waits.Page>) in
+            title + pages.map(\.title).joined()
+        }
+        try await engine.register("later", ["pages"]) { (pages: LuaVariadic<Waits.Page>) async in pages.values.count }
+        try await engine.register("count", ["values"]) { (values: LuaVariadic<Int?>) in values.values.count }
+        try await engine.register("sum", ["values"]) { (values: LuaVariadic<Int>) in values.reduce(0, +) }
+        let page = "{title = 'a', links = {}}"
+        #expect(try await engine.run("return pages('x', \(page), \(page)) .. pages('y')", as: String.self) == "xaay")
+        #expect(try await engine.run("return later(\(page), \(page)) + later()", as: Int.self) == 2)
+        let script = "return {count(), count(nil), count(1, nil, nil), count(nil, 2), sum(1, 2, nil)}"
+        #expect(try await engine.run(script, as: [Int].self) == [0, 1, 3, 2, 3])
+        let error = await #expect(throws: LuaError.self) {
+            try await engine.run("pages('x', \(page), {title = 5})", name: "=chunk")
+        }
+        #expect(error?.message == "chunk:1: bad argument #3 'pages' to 'pages' (title: string expected, got number)")
+    }
+
+    @Test("any number of arguments have the limits of one conversion together")
+    func variadicBomb() async throws {
+        let engine = try await LuaEngine(limits: LuaLimits(memory: 16 << 20))
+        try await engine.register("count", ["pages"]) { (pages: LuaVariadic<Waits.Page>) in pages.values.count }
+        let script =
+            "local links, pages = {}, {} for i = 1, 10000 do links[i] = i end "
+            + "local page = { title = 'a', links = links } for i = 1, 10000 do pages[i] = page end "
+            + "return count(table.unpack(pages))"
+        let error = await #expect(throws: LuaError.self) { try await engine.run(script) }
+        #expect(error?.message.contains("values for one conversion") == true)
+        #expect(try await engine.run("return count()", as: Int.self) == 0)
     }
 
     @Test(

@@ -39,6 +39,41 @@ struct AsyncStopTests {
         }
     }
 
+    @Test("a limit ends what an async function calls back, in whatever depth", arguments: [false, true])
+    func callbacks(isDeadline: Bool) async throws {
+        let watchdog = Watchdog("callbacks", needsTasks: true)
+        defer { watchdog.done() }
+        let engine = try await LuaEngine()
+        try await engine.register("visit", ["f"]) { (f: LuaAsyncFunction) async throws in try await f() }
+        let endless = "while true do pcall(error) end"
+        let inner = "pcall(visit, function() \(endless) end)"
+        for script in [endless, inner, "\(inner) \(endless)"] {
+            let error = await #expect(throws: LuaError.self) {
+                try await engine.run(
+                    "visit(function() \(script) end)", timeLimit: isDeadline ? nil : .milliseconds(30),
+                    deadline: isDeadline ? .now + .milliseconds(30) : nil)
+            }
+            #expect(error?.kind == .deadline)
+            #expect(error?.message.contains("time is up") == true)
+            #expect(try await engine.run("return 1", as: Int.self) == 1)
+        }
+    }
+
+    @Test("a wait ends at its limit while another run has the thread")
+    func busy() async throws {
+        let watchdog = Watchdog("busy", needsTasks: true)
+        defer { watchdog.done() }
+        let waits = try await Waits()
+        let waiting = Task { try await waits.engine.run("forever()", timeLimit: .milliseconds(200)) }
+        for await _ in waits.begun { break }
+        // Only this test ends it.
+        let endless = Task { try await waits.engine.run("while true do pcall(error) end") }
+        for await _ in waits.cancelled { break }
+        endless.cancel()
+        let error = await #expect(throws: LuaError.self) { try await waiting.value }
+        #expect(error?.kind == .deadline)
+    }
+
     @Test("the variables of all coroutines of a stopped wait are closed, inside out")
     func closed() async throws {
         let watchdog = Watchdog("closed", needsTasks: true)

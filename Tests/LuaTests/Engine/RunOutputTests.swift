@@ -49,7 +49,13 @@ struct RunOutputTests {
                 "coroutine.wrap(function() for i = 1, 100 do print(i) end end)()", in: environment,
                 output: { own.append($0) })
         }
-        #expect(error?.message.contains("output limit reached (10 bytes)") == true)
+        // The second place is that of `coroutine.wrap`.
+        let message = "script:1: output limit reached (10 bytes): what follows is dropped"
+        #expect(error?.message == "script:1: " + message)
+        for script in ["print(12345678901)", "io.write(12345678901)"] {
+            let error = await #expect(throws: LuaError.self) { try await engine.run(script, output: { _ in }) }
+            #expect(error?.message == message)
+        }
         #expect(own.text == "1\n2\n3\n4\n5\n")
         try await engine.run("print(1234)", in: environment, output: { own.append($0) })
         #expect(own.text.hasSuffix("5\n1234\n"))

@@ -17,6 +17,24 @@ struct LuaInterrupterTests {
         #expect(fixture.failure(of: "local t = {} t.x = call(function() return 1 end)") == nil)
     }
 
+    @Test("without a handler, code ends at its deadline and when it is cancelled, past every pcall")
+    func plain() throws {
+        let state = try LuaState()
+        let endless = try state.load("while true do pcall(error) end".utf8, name: "=test")
+        state.setDeadline(.milliseconds(20))
+        let late = #expect(throws: LuaError.self) { try endless.call() }
+        #expect(late?.kind == .deadline && late?.message == "test:1: time is up: the deadline has passed")
+        state.setDeadline(nil)
+        let module = LuaModule("m", doc: "Functions.", in: state)
+        state.globals["m"] = .table(module.table)
+        module.function("cancel", doc: "Cancels.") { state.interrupter.interrupt(.cancel) }
+        let cancelled = #expect(throws: LuaError.self) {
+            try state.load("pcall(m.cancel) while true do end".utf8, name: "=test").call()
+        }
+        #expect(cancelled?.kind == .cancelled)
+        state.close()
+    }
+
     @Test("events that come while nothing runs are told when something does, once")
     func events() throws {
         let fixture = try Fixture()
