@@ -1,3 +1,4 @@
+import Files
 import Items
 import Lua
 import Scripting
@@ -58,17 +59,15 @@ final class Expectation: LuaObject {
     // MARK: Checks
 
     private func equals(_ expected: LuaValue, isPart: Bool) throws {
-        let results = try tools.compare.call(value, expected, .boolean(isPart))
-        let difference = results.first?.textValue
-        let text = results.last?.textValue ?? ""
+        let found = try tools.compare(value, expected, isPart: isPart)
         try check(
-            difference == nil, difference ?? "",
-            isPart ? "has them all: \(text)" : "expected another value than \(text)")
+            found.isEqual, found.differences,
+            isPart ? "has them all: \(found.shown)" : "expected another value than \(found.shown)")
     }
 
     private func matches(_ pattern: LuaString) throws {
         let text = try tools.text(of: value)
-        let shown = "\(try tools.show(text)), for the pattern \(try tools.show(pattern))"
+        let shown = "\(tools.show(text)), for the pattern \(tools.show(pattern))"
         try check(try tools.occurs(pattern, in: text), "no match in \(shown)", "a match in \(shown)")
     }
 
@@ -81,14 +80,14 @@ final class Expectation: LuaObject {
         do throws(LuaError) { try function.call() } catch {
             // What stops the test is no error of the function.
             if [.cancelled, .deadline].contains(error.kind) { throw error }
-            message = LuaString(error.message)
+            message = tools.message(of: error)
         }
         guard let message else { return try check(false, "an error was expected, and there was none", "") }
         // An expectation may be the function that is tested.
         tools.dropFailures(after: before)
-        let shown = try tools.show(message)
+        let shown = tools.show(message)
         guard let pattern else { return try check(true, "", "no error was expected, and there was \(shown)") }
-        let expected = try tools.show(pattern)
+        let expected = tools.show(pattern)
         try check(
             try tools.occurs(pattern, in: message), "the error \(shown) has no match for \(expected)",
             "the error \(shown) matches \(expected)")
@@ -114,7 +113,7 @@ final class Expectation: LuaObject {
             "expected a number away from \(expected) by more than \(tolerance), got \(number)")
     }
 
-    private func shown() throws -> String { try tools.compare.call(value, value, false).last?.textValue ?? "" }
+    private func shown() throws -> String { try tools.compare(value, value).shown }
 
     /// Fails the test unless a condition holds, or does not where it is negated.
     private func check(
@@ -122,7 +121,7 @@ final class Expectation: LuaObject {
     ) throws {
         guard isMet == isNegated else { return }
         var message = isNegated ? try negated() : try text()
-        if value.isNil, !error.isNil { message += " (\(try tools.text(of: error).text ?? "an error"))" }
+        if value.isNil, !error.isNil { message += " (\(String(escaping: try tools.text(of: error).bytes)))" }
         let failure = ExpectationFailure(luaMessage: message)
         tools.record(failure)
         throw failure
@@ -154,13 +153,13 @@ struct ExpectationFailure: Error, LuaErrorDetails {
 
 /// What expectations of a host share.
 final class ExpectationTools {
-    let compare: LuaFunction
+    private let comparison: LuaFunction
     private let find: LuaFunction
     private unowned let host: ScriptHost
 
     init(_ host: ScriptHost) throws {
         self.host = host
-        compare = try Comparison.make(in: host)
+        comparison = try Comparison.make(in: host)
         let source =
             "return pcall(string.find, ...)"
         find = try host.state.load(Array(source.utf8), name: "=(expect)")
@@ -180,8 +179,22 @@ final class ExpectationTools {
         LuaString(try BaseModule.text(of: value, in: host.state))
     }
 
-    func show(_ text: LuaString) throws -> String {
-        try compare.call(.string(text), .string(text), false).last?.textValue ?? ""
+    /// The text of an error as it was raised.
+    func message(of error: LuaError) -> LuaString {
+        if case .string(let text)? = host.state.value(of: error) { text } else { LuaString(error.message) }
+    }
+
+    func show(_ text: LuaString) -> String { text.quoted(limit: Comparison.textLimit) }
+
+    /// Whether a value is the expected one, or has its parts; how they differ, and the text of the value.
+    func compare(
+        _ actual: LuaValue, _ expected: LuaValue, isPart: Bool = false
+    ) throws -> (isEqual: Bool, differences: String, shown: String) {
+        let results = try comparison.call(actual, expected, .boolean(isPart))
+        guard results.count == 3, let differences = results[1].textValue, let shown = results[2].textValue else {
+            throw LuaError(.runtime, "the comparison has no text")
+        }
+        return (results[0].isTruthy, differences, shown)
     }
 
     /// Whether a pattern matches somewhere, or the text of the pattern occurs.
@@ -193,8 +206,8 @@ final class ExpectationTools {
         guard results.first?.isTruthy ?? false else {
             throw LuaError(
                 .argument,
-                "\(results.last?.textValue ?? "a malformed pattern"): \(try show(pattern)), which does not occur in "
-                    + (try show(text)))
+                "\(results.last?.textValue ?? "a malformed pattern"): \(show(pattern)), which does not occur in "
+                    + show(text))
         }
         return results.dropFirst().first?.isTruthy ?? false
     }
@@ -203,34 +216,75 @@ final class ExpectationTools {
 /// Compares values of scripts in depth, and words the differences. In Lua, since tables and objects are compared by
 /// their own `==` and iterated by their own `pairs`.
 enum Comparison {
+    /// Maximum number of a text's characters that are shown.
+    static let textLimit = 120
+
     /// A function of an actual and an expected value, and of whether fields of the actual one that the other lacks are
-    /// left out: nil for equal ones, else the differences as a text.
+    /// left out: whether they are equal, the differences and the actual value as texts of UTF-8.
     static func make(in host: ScriptHost) throws(LuaError) -> LuaFunction {
         let state = host.state
         let fields = state.makeFunction("fields", ["value"]) { [unowned host] (value: LuaValue) -> [String] in
             guard case .item(let item) = host.inspect(value) else { return [] }
             return host.items.schema.fields.map(\.name) + ["itemKey"] + (try item.customFieldNames)
         }
-        let made = try state.load(Array(source.utf8), name: "=(expect)").call(.function(fields))
+        let word = state.makeFunction("word", ["value", "text"]) { (value: LuaValue, text: LuaString) -> String in
+            switch value {
+            case .string(let string): string.quoted(limit: textLimit)
+            case .number(let number): LuaValueText.text(number)
+            default: String(escaping: text.bytes)
+            }
+        }
+        let around = state.makeFunction("around", ["actual", "expected"]) {
+            [unowned host] (actual: LuaValue, expected: LuaValue) -> String? in
+            if case (.string(let a), .string(let b)) = (actual, expected) { return difference(a.bytes, b.bytes) }
+            let datas = host.values.datas
+            guard let a = datas.object(of: actual), let b = datas.object(of: expected) else { return nil }
+            return difference(ofData: a.bytes, b.bytes)
+        }
+        let functions = [fields, word, around].map { LuaValue.function($0) }
+        let made = try state.load(Array(source.utf8), name: "=(expect)").call(arguments: functions)
         guard case .function(let compare)? = made.first else { throw LuaError(.runtime, "no comparison") }
         return compare
     }
 
+    /// What is around the first difference of two texts, if one is long; cut at characters.
+    private static func difference(_ a: [UInt8], _ b: [UInt8]) -> String? {
+        guard max(a.count, b.count) > 60 else { return nil }
+        let place = firstDifference(a, b)
+        func part(_ text: [UInt8]) -> String {
+            func start(_ offset: Int) -> Int {
+                let offset = min(max(offset, 0), text.count)
+                return offset - text[..<offset].openEnd
+            }
+            return LuaString(Array(text[start(place - 20)..<start(place + 40)])).quoted()
+        }
+        let line = a[..<place].count { $0 == 0x0A } + 1
+        return "texts of \(b.count) and \(a.count) bytes differ from byte \(place + 1), line \(line): "
+            + "expected \(part(b)), got \(part(a))"
+    }
+
+    /// What is behind the first difference of two data, if the beginning that `tostring` shows is not all of them.
+    private static func difference(ofData a: [UInt8], _ b: [UInt8]) -> String? {
+        guard max(a.count, b.count) > 16 else { return nil }
+        let place = firstDifference(a, b)
+        func part(_ data: [UInt8]) -> String {
+            "<\(Array(data[place...].prefix(16)).hexadecimal)\(data.count > place + 16 ? "…" : "")>"
+        }
+        return "data of \(b.count) and \(a.count) bytes differ from byte \(place + 1): "
+            + "expected \(part(b)), got \(part(a))"
+    }
+
+    private static func firstDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset ?? min(a.count, b.count)
+    }
+
     private static let source = """
-        local fieldsOf = ...
+        local fieldsOf, word, around = ...
         local type, pairs, next, pcall, rawequal, tostring = type, pairs, next, pcall, rawequal, tostring
-        local getmetatable, select, math, table, string = getmetatable, select, math, table, string
+        local getmetatable, ipairs, rawget, math, table = getmetatable, ipairs, rawget, math, table
         local most = 10
 
-        local function quoted(text)
-          local shown = #text > 120 and text:sub(1, 120) or text
-          shown = shown:gsub('[%c"\\\\]', function(c)
-            if c == '"' or c == "\\\\" then return "\\\\" .. c end
-            if c == "\\n" then return "\\\\n" end
-            return ("\\\\%d"):format(c:byte())
-          end)
-          return '"' .. shown .. '"' .. (#text > 120 and ("… (%d bytes)"):format(#text) or "")
-        end
+        local function text(value) return word(value, tostring(value)) end
 
         local function isName(key) return type(key) == "string" and key:find("^[%a_][%w_]*$") end
 
@@ -266,12 +320,11 @@ enum Comparison {
 
         local show
         function show(value, depth)
-          if type(value) == "string" then return quoted(value) end
-          if type(value) ~= "table" then return tostring(value) end
+          if type(value) ~= "table" then return text(value) end
           local mark = getmetatable(value)
-          if type(mark) == "table" and rawget(mark, "__tostring") then return tostring(value) end
+          if type(mark) == "table" and rawget(mark, "__tostring") then return text(value) end
           local values, keys = parts(value)
-          if not values then return tostring(value) end
+          if not values then return text(value) end
           if #keys == 0 then return "{}" end
           if depth > 2 then return "{ … }" end
           local shown = {}
@@ -286,16 +339,6 @@ enum Comparison {
             else shown[place] = "[" .. show(key, depth + 1) .. "] = " .. part end
           end
           return "{ " .. table.concat(shown, ", ") .. " }"
-        end
-
-        -- Long texts: what is around their first difference.
-        local function around(a, b)
-          local place = 1
-          while a:byte(place) and a:byte(place) == b:byte(place) do place = place + 1 end
-          local line = select(2, a:sub(1, place - 1):gsub("\\n", "")) + 1
-          local from = math.max(1, place - 20)
-          return ("texts of %d and %d bytes differ from byte %d, line %d: expected %s, got %s"):format(
-            #b, #a, place, line, quoted(b:sub(from, place + 40)), quoted(a:sub(from, place + 40)))
         end
 
         local function class(value)
@@ -319,9 +362,8 @@ enum Comparison {
           end
           local function compare(a, b, path)
             if equal(a, b) then return end
-            if type(a) == "string" and type(b) == "string" and (#a > 60 or #b > 60) then
-              return differ(path, around(a, b))
-            end
+            local difference = around(a, b)
+            if difference then return differ(path, difference) end
             local values, keys = parts(a)
             local others, otherKeys = parts(b)
             if not values or not others then
@@ -356,10 +398,10 @@ enum Comparison {
             end
           end
           compare(actual, expected, "")
-          if count == 0 then return nil, show(actual, 0) end
+          if count == 0 then return true, "", show(actual, 0) end
           if count > most then found[most + 1] = ("… and %d more differences"):format(count - most) end
-          if count == 1 then return found[1], show(actual, 0) end
-          return "the values differ:\\n  " .. table.concat(found, "\\n  "), show(actual, 0)
+          if count == 1 then return false, found[1], show(actual, 0) end
+          return false, "the values differ:\\n  " .. table.concat(found, "\\n  "), show(actual, 0)
         end
         """
 }

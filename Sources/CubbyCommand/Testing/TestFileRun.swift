@@ -163,7 +163,7 @@ enum TestFiles {
     static func find(_ paths: [String]) throws(FileError) -> [TestFile] {
         let layer = PosixFileLayer()
         var files: [TestFile] = []
-        var known: Set<String> = []
+        var known: NameSet = []
         func add(_ path: String, _ shown: String) {
             if known.insert(path).inserted { files.append(TestFile(path: path, shown: shown)) }
         }
@@ -196,9 +196,9 @@ enum TestFiles {
     }
 
     /// The times of last change of all scripts beside tests, by path.
-    static func changes(beside files: [TestFile], _ paths: [String]) -> [String: Int64] {
+    static func changes(beside files: [TestFile], _ paths: [String]) -> NameTable<Int64> {
         let layer = PosixFileLayer()
-        var changes: [String: Int64] = [:]
+        var changes: NameTable<Int64> = [:]
         func look(_ folder: String, depth: Int) {
             guard depth < 64 else { return }
             for name in (try? layer.list(folder)) ?? [] where !name.hasPrefix(".") {
@@ -209,7 +209,7 @@ enum TestFiles {
             }
         }
         let folders = paths.map { PathText.absolute($0, from: WorkingDirectory.path ?? "/") }
-        for folder in Set(folders + files.flatMap(\.moduleFolders)) { look(folder, depth: 0) }
+        for folder in NameSet(folders + files.flatMap(\.moduleFolders)) { look(folder, depth: 0) }
         return changes
     }
 }

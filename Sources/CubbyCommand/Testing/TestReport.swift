@@ -130,7 +130,8 @@ struct TestReportWriter {
             case .skipped(let reason): put("ok \(number) - \(name) # SKIP \(VisibleText.line(reason))")
             case .failed(let message):
                 put("not ok \(number) - \(name)")
-                put("  ---\n  file: \(Self.quoted(report.file.shown))\n  line: \(outcome.line)\n  message: |-")
+                // The indentation is given: the first line may have one of its own.
+                put("  ---\n  file: \(Self.quoted(report.file.shown))\n  line: \(outcome.line)\n  message: |2-")
                 for line in Self.lines(message) + Self.writings(outcome).map({ $0[...] }) { put("    \(line)") }
                 put("  ...")
             }
@@ -206,7 +207,7 @@ struct TestReportWriter {
 /// How often each line of scripts was run.
 struct LineCoverage: Sendable {
     /// By the scripts' absolute paths, the number of runs of each line.
-    private(set) var counts: [String: [Int: Int]] = [:]
+    private(set) var counts: NameTable<[Int: Int]> = [:]
 
     mutating func add(_ other: LineCoverage) {
         for (path, lines) in other.counts { counts[path, default: [:]].merge(lines, uniquingKeysWith: +) }
@@ -219,7 +220,7 @@ struct LineCoverage: Sendable {
 final class CoverageObserver {
     private(set) var coverage = LineCoverage()
     /// The paths of chunks by their names; nil for a chunk that is no script.
-    private var paths: [String: String?] = [:]
+    private var paths: NameTable<String?> = [:]
     private let file: TestFile
 
     /// - Parameters:

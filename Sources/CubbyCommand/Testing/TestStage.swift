@@ -105,17 +105,17 @@ final class TestStage {
         if case .passed = result, !hasEnded {
             result = call(test.functions[number], last.map { [table(of: $0)] } ?? [])
         }
-        if case .passed = result, isLast, hasEnded {
-            result = .failed(
-                scene.faults.wasKilled
-                    ? "the application was killed before the test was over: what its next launch finds is checked by another function, test(name, body, later)"
-                    : "the application ended with the status \(host.exitCode ?? 0) before the test was over: what is to be checked then is another function, test(name, body, later)"
-            )
-        }
         if isLast {
             for function in test.group.path.reversed().flatMap(\.after) where !hasEnded {
                 let after = call(function, [])
                 if case .passed = result { result = after }
+            }
+            if case .passed = result, hasEnded {
+                result = .failed(
+                    scene.faults.wasKilled
+                        ? "the application was killed before the test was over: what its next launch finds is checked by another function, test(name, body, later)"
+                        : "the application ended with the status \(host.exitCode ?? 0) before the test was over: what is to be checked then is another function, test(name, body, later)"
+                )
             }
             if case .passed = result, let fault = scene.faults.pending { result = .failed(Self.text(ofUnmet: fault)) }
         }

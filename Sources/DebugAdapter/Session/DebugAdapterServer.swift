@@ -196,6 +196,7 @@ package final class DebugAdapterServer {
     /// Detaches from a host that has ended.
     package func leave() {
         connection.wake(nil)
+        session?.endOutput()
         session = nil
     }
 
@@ -204,11 +205,11 @@ package final class DebugAdapterServer {
     /// - Parameters:
     ///   - status: the process's exit status.
     ///   - reason: why the program did not start, if it did not.
-    package func end(status: Int32, reason: String = "the program does not start: standard error says why") {
+    package func end(status: Int32, reason: String? = nil) {
         if isStarted {
             event("exited", .of(["exitCode": Int(status)]))
         } else if let pending {
-            refuse(pending, reason)
+            refuse(pending, reason ?? "the program does not start")
         }
         event("terminated")
         if isStarted { connection.end(waits: true) } else { connection.outbox.drain() }

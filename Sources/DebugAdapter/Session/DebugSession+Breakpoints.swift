@@ -128,10 +128,11 @@ struct SourceBreakpoint {
     private func firstHit() throws(DebugError) -> Int {
         guard let hits else { return 1 }
         let text = hits.filter { !$0.is(" ") }
-        let isAfter = text.hasPrefix(">") && !text.hasPrefix(">=")
-        guard let number = Int(text.drop { ">=".contains($0) }), (0...1 << 30).contains(number) else {
-            throw DebugError("a hit count is a number, from which on the script stops: not \(hits)")
+        let digits = text.drop { !$0.isNumber }
+        let comparison = text[..<digits.startIndex]
+        guard ["", ">=", ">"].contains(comparison), let number = Int(digits), (0...1 << 30).contains(number) else {
+            throw DebugError("a hit count is N, >= N or > N, from which on the script stops: not \(hits)")
         }
-        return isAfter ? number + 1 : max(number, 1)
+        return comparison == ">" ? number + 1 : max(number, 1)
     }
 }

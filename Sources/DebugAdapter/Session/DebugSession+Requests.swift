@@ -127,9 +127,7 @@ extension DebugSession {
 
     // MARK: Errors
 
-    func message(of error: LuaValue) -> String {
-        error.textValue ?? host.state.describe(error).description
-    }
+    func message(of error: LuaValue) -> String { host.state.message(ofRaised: error) }
 
     private func setErrors(_ arguments: JSONValue) -> JSONValue {
         adapter.filters = arguments["filters"]?.elements?.compactMap(\.text) ?? []
@@ -147,7 +145,11 @@ extension DebugSession {
     private func exceptionInfo() throws(DebugError) -> JSONValue {
         let stop = try stop
         guard case .error(let value) = stop.stop.stop.reason else { throw DebugError("no error was raised here") }
-        let stack = stop.calls.map { "\($0.source)\($0.line.map { ":\($0)" } ?? ""): in \($0.title)" }
+        let calls = stop.stop.stop
+        let stack = calls.lines { index in
+            guard let call = index.map({ calls.calls[$0] }) else { return calls.gapText }
+            return "\(call.source)\(call.line.map { ":\($0)" } ?? ""): in \(call.title)"
+        }
         return .of([
             "exceptionId": value.textValue == nil ? value.typeName : "error", "description": message(of: value),
             "breakMode": host.debugger.core.errors == .all ? "always" : "unhandled",

@@ -5,7 +5,7 @@ import Scripting
 
 /// Variables at a break.
 extension DebugSession {
-    /// Maximum number of variables in a response.
+    /// Maximum numbers of elements and of other variables in a response.
     private static let limit = 2000
 
     func variables(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
@@ -38,18 +38,17 @@ extension DebugSession {
     ) -> [DebugVariable] {
         let children = stop.children(reference, of: value, in: host)
         let filter = arguments["filter"]?.text
-        var found: [DebugVariable] = []
-        if filter != "named" {
-            found += range(0..<children.count, filter == nil ? .object([:]) : arguments).map {
-                child(.integer(Int64($0 + 1)), "[\($0 + 1)]", children, container)
-            }
+        let count = filter == "named" ? 0 : children.count
+        let named = filter == "indexed" ? [] : children.named
+        let wanted = Self.range(count + named.count, arguments)
+        let hidden = filter != "indexed" && wanted.isOpen ? children.hiddenCount : 0
+        // Many elements do not hide the names behind them.
+        return rows(wanted.range.clamped(to: 0..<count)) {
+            child(.integer(Int64($0 + 1)), "[\($0 + 1)]", children, container)
         }
-        if filter != "indexed" {
-            found += children.named[range(0..<children.named.count, filter == nil ? .object([:]) : arguments)].map {
-                child($0.key, $0.name, children, container)
+            + rows(wanted.range.clamped(to: count..<count + named.count), hidden: hidden) {
+                child(named[$0 - count].key, named[$0 - count].name, children, container)
             }
-        }
-        return filter == nil ? page(found, arguments) : found
     }
 
     private func child(
@@ -64,15 +63,25 @@ extension DebugSession {
     }
 
     private func page(_ variables: [DebugVariable], _ arguments: JSONValue) -> [DebugVariable] {
-        Array(variables[range(variables.indices, arguments)])
+        rows(Self.range(variables.count, arguments).range) { variables[$0] }
     }
 
-    /// The requested part of a list, limited to the maximum length of a response.
-    private func range(_ all: Range<Int>, _ arguments: JSONValue) -> Range<Int> {
-        let start = min(max(arguments["start"]?.number ?? 0, 0), all.upperBound)
-        let count = arguments["count"]?.number ?? 0
-        let wanted = count > 0 ? min(count, Self.limit) : Self.limit
-        return start..<min(start + wanted, all.upperBound)
+    /// The first variables of a range, and a row that says how many more there are.
+    private func rows(_ range: Range<Int>, hidden: Int = 0, _ variable: (Int) -> DebugVariable) -> [DebugVariable] {
+        let shown = range.prefix(Self.limit)
+        let rest = range.count - shown.count + hidden
+        if rest == 0 { return shown.map(variable) }
+        let text = "\(rest.grouped) more \(rest == 1 ? "is" : "are") not shown"
+        return shown.map(variable) + [DebugVariable(name: "…", value: .nil, text: text)]
+    }
+
+    /// The requested part of a list, and whether it also has what is beyond the list.
+    private static func range(_ count: Int, _ arguments: JSONValue) -> (range: Range<Int>, isOpen: Bool) {
+        let start = max(arguments["start"]?.number ?? 0, 0)
+        let wanted = arguments["count"]?.number ?? 0
+        let end = wanted > 0 ? start.addingReportingOverflow(wanted) : (Int.max, false)
+        let last = end.1 ? Int.max : end.0
+        return (min(start, count)..<min(last, count), last > count)
     }
 
     // MARK: Values
@@ -91,14 +100,18 @@ extension DebugSession {
     ) -> PropertyListFields {
         var fields: PropertyListFields = [
             "value": .string(text ?? ValueText(host: host, stop: stop.stop).describe(value)),
-            "type": .string(typeName(value)), "variablesReference": .number(0),
+            "variablesReference": .number(0),
         ]
+        if text == nil { fields["type"] = .string(typeName(value)) }
         guard text == nil, ValueChildren.has(value, in: host) else { return fields }
         let container = VariableContainer(kind: .value(value), call: call, expression: expression)
         fields["variablesReference"] = .number(stop.reference(to: container))
         if case .table(let table) = value {
-            let count = ValueChildren.contents(of: table, in: host).count
+            let contents = ValueChildren.contents(of: table, in: host)
+            let (count, named) = (contents.count, ValueChildren.countNamed(in: contents))
+            // A client that knows of elements alone would not ask for the others.
             if count > 0 { fields["indexedVariables"] = .number(count) }
+            if count > 0, named > 0 { fields["namedVariables"] = .number(named) }
         }
         return fields
     }
@@ -156,14 +169,21 @@ extension DebugSession {
     private func assign(_ expression: String, _ text: String, _ call: Int, _ stop: DebugStop) throws(DebugError)
         -> JSONValue
     {
+        do throws(LuaError) {
+            for part in [expression, text] {
+                _ = try host.state.loadExpression(part, name: "=(break)", environment: nil)
+            }
+        } catch { throw DebugError(error.message) }
         // The line break ends a comment at the end of the value.
-        _ = try value(of: "\(expression) = (\(text)\n)", call, stop)
+        _ = try value(of: "\(expression) = (\(text)\n)", call, stop, as: .entry)
         stop.forgetChildren()
         return .fields(described(try value(of: expression, call, stop), expression, call, stop))
     }
 
-    private func value(of text: String, _ call: Int, _ stop: DebugStop) throws(DebugError) -> LuaValue {
-        switch stop.stop.evaluate(text, in: call, seconds: ScriptDebugger.evaluationLimit) {
+    private func value(
+        of text: String, _ call: Int, _ stop: DebugStop, as kind: LuaBreakText = .expression
+    ) throws(DebugError) -> LuaValue {
+        switch stop.stop.evaluate(text, in: call, as: kind, seconds: ScriptDebugger.evaluationLimit) {
         case .success(let values): return values.first ?? .nil
         case .failure(let error): throw DebugError(error.message)
         }
@@ -239,6 +259,8 @@ struct ValueChildren {
     let count: Int
     /// The other entries, sorted by name.
     let named: [Entry]
+    /// The number of entries that are not listed.
+    let hiddenCount: Int
 
     /// Reads a value's children at a break.
     init(_ value: LuaValue, in host: ScriptHost, at stop: ScriptBreak) {
@@ -249,21 +271,21 @@ struct ValueChildren {
             let table = Self.contents(of: given, in: host)
             self.value = .table(table)
             count = table.count
-            named = Self.entries(of: table, beyond: count)
+            (named, hiddenCount) = Self.entries(of: table, beyond: count)
         case .userdata(let userdata):
             // A query's children are its items, fetched when it is expanded.
             if case .query = host.inspect(value),
                 case .success(.table(let items)) = stop.value(of: "(...):all()", value)
             {
                 (self.value, count) = (.table(items), items.count)
-                named = []
+                (named, hiddenCount) = ([], 0)
             } else {
                 (self.value, count) = (value, 0)
-                named = Self.properties(of: userdata, value, in: host)
+                (named, hiddenCount) = (Self.properties(of: userdata, value, in: host), 0)
             }
         default:
             (self.value, count) = (value, 0)
-            named = []
+            (named, hiddenCount) = ([], 0)
         }
     }
 
@@ -321,15 +343,26 @@ struct ValueChildren {
         }
     }
 
-    private static func entries(of table: LuaTable, beyond count: Int) -> [Entry] {
-        var entries: [Entry] = []
+    private static func entries(of table: LuaTable, beyond count: Int) -> (named: [Entry], hiddenCount: Int) {
+        var (entries, hidden): ([Entry], Int) = ([], 0)
         try? table.forEach { key, _ in
             if case .integer(let index) = key, index >= 1, index <= count { return true }
-            guard entries.count < limit else { return false }
-            entries.append(Entry(name: name(of: key), key: key))
+            if entries.count < limit { entries.append(Entry(name: name(of: key), key: key)) } else { hidden += 1 }
             return true
         }
-        return entries.sorted { $0.name < $1.name }
+        return (entries.sorted { $0.name < $1.name }, hidden)
+    }
+
+    /// The number of a table's named rows: its entries beside the elements and, if not all are listed, that of the others.
+    static func countNamed(in table: LuaTable) -> Int {
+        let count = table.count
+        var named = 0
+        try? table.forEach { key, _ in
+            if case .integer(let index) = key, index >= 1, index <= count { return true }
+            named += 1
+            return named <= limit
+        }
+        return named
     }
 
     /// The properties of an object: an item's fields, or those that its class declares.

@@ -34,6 +34,8 @@ package final class DebugSession {
     private(set) var current: DebugStop?
     /// How the script resumes; nil until that is decided.
     var resume: LuaDebugger.Resume?
+    /// The first bytes of a character whose others are still to come.
+    private var unfinished: [DebugOutput.Category: [UInt8]] = [:]
     /// The reason to report for the next break of a step.
     var stepReason = "step"
 
@@ -73,6 +75,7 @@ package final class DebugSession {
     func end() {
         guard !isEnded else { return }
         isEnded = true
+        endOutput()
         limit?.cancel()
         if let notifier { host.loop.forget(notifier) }
         for path in adapter.breakpoints.keys { removeBreakpoints(of: path) }
@@ -199,8 +202,12 @@ extension DebugSession: HostFrontEnd {
 
     package func write(_ bytes: [UInt8], toStandardError: Bool) -> Bool {
         guard !isEnded else { return false }
-        var output = DebugOutput(
-            category: toStandardError ? .stderr : .stdout, text: String(decoding: bytes, as: UTF8.self))
+        let category: DebugOutput.Category = toStandardError ? .stderr : .stdout
+        // A character whose last bytes are still to come waits for them.
+        let text = (unfinished.removeValue(forKey: category) ?? []) + bytes
+        if text.openEnd > 0 { unfinished[category] = Array(text.suffix(text.openEnd)) }
+        var output = DebugOutput(category: category, text: String(escaping: text.dropLast(text.openEnd)))
+        if output.text.isEmpty { return true }
         if host.state.depth > 0, let place = host.state.place(ofLevel: 1), let colon = place.lastIndex(of: ":"),
             let line = Int(place[place.index(after: colon)...]), line > 0,
             let source = adapter.sources.source(of: String(place[..<colon].dropFirst()), in: host)
@@ -209,6 +216,14 @@ extension DebugSession: HostFrontEnd {
         }
         adapter.connection.outbox.send(output)
         return true
+    }
+
+    /// Sends the characters that no further output has finished.
+    func endOutput() {
+        for (category, bytes) in unfinished {
+            adapter.connection.outbox.send(DebugOutput(category: category, text: String(escaping: bytes)))
+        }
+        unfinished = [:]
     }
 }
 
@@ -275,12 +290,11 @@ final class DebugStop {
 extension DebugSession {
     func stackTrace(_ arguments: JSONValue) throws(DebugError) -> JSONValue {
         let stop = try stop
-        let count = stop.calls.count
-        let start = min(max(arguments["startFrame"]?.number ?? 0, 0), count)
+        let frames = stop.stop.stop.lines { $0.map { frame($0, stop) } ?? gap(stop) }
+        let start = min(max(arguments["startFrame"]?.number ?? 0, 0), frames.count)
         let levels = arguments["levels"]?.number ?? 0
-        let end = levels > 0 ? min(start + min(levels, count), count) : count
-        let frames = (start..<end).map { frame($0, stop) }
-        return .of(["stackFrames": frames, "totalFrames": count])
+        let end = levels > 0 ? min(start + min(levels, frames.count), frames.count) : frames.count
+        return .of(["stackFrames": Array(frames[start..<end]), "totalFrames": frames.count])
     }
 
     private func frame(_ index: Int, _ stop: DebugStop) -> JSONValue {
@@ -293,6 +307,14 @@ extension DebugSession {
             "source": source, "line": call.line.map { adapter.conventions.client(line: $0) } ?? 0,
             "column": call.line == nil ? 0 : adapter.conventions.column,
             "presentationHint": source == nil ? "subtle" : nil,
+        ])
+    }
+
+    /// The calls that are left out: a label, which belongs to no call.
+    private func gap(_ stop: DebugStop) -> JSONValue {
+        .of([
+            "id": stop.frame(0xFE), "name": stop.stop.stop.gapText, "line": 0, "column": 0,
+            "presentationHint": "label",
         ])
     }
 

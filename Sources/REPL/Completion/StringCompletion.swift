@@ -119,7 +119,7 @@ struct StringCompletion {
         {
             names += RawAccess.fields(of: loaded, limit: 1000, depth: 1).map { ($0.name, .module, "") }
         }
-        let known = Set(names.map(\.text))
+        let known = NameSet(names.map(\.text))
         names += FileCompletion.modules(host).filter { !known.contains($0) }.map { ($0, .module, "") }
         return names.sorted { $0.text < $1.text }
     }

@@ -294,15 +294,14 @@ struct BreakText {
     /// The call stack, with the selected function marked.
     func calls(selected: Int) -> String {
         let width = String(calls.count).count
-        var text = ""
         var coroutine = 0
-        for (number, call) in calls.enumerated() {
-            if call.coroutine != coroutine { text += "  resumed by\n" }
-            coroutine = call.coroutine
+        return stop.stop.lines { index in
+            guard let number = index else { return "  \(stop.stop.gapText)\n" }
+            let resumption = calls[number].coroutine == coroutine ? "" : "  resumed by\n"
+            coroutine = calls[number].coroutine
             let digits = String(number).padded(to: width, isRight: true)
-            text += "\(number == selected ? "→" : " ") \(digits)  \(place(number))\n"
-        }
-        return text
+            return "\(resumption)\(number == selected ? "→" : " ") \(digits)  \(place(number))\n"
+        }.joined()
     }
 
     /// The variables of a function, one per line.

@@ -182,7 +182,7 @@ package struct ImportForm {
 
     /// Accepts the rows if each field has one column.
     private mutating func accept() -> Effect {
-        var met: [String: Int] = [:]
+        var met: NameTable<Int> = [:]
         for (place, row) in rows.enumerated() {
             guard let field = row.field else { continue }
             if let other = met.updateValue(place, forKey: field) {

@@ -222,6 +222,11 @@ package final class NotebookKernel: PromptTerminal, CommitListener {
         guard reply.type == "input_reply", case .string(let text)? = reply.content.fields?["value"] else { return }
         if case .waits = question { return question = .answered(text) }
         guard isReading else { return }
+        // As Ctrl-D in a terminal.
+        if text.unicodeScalars.last == "\u{4}" {
+            host.input.supply(Array(text.utf8.dropLast()))
+            return host.input.supplyEnd()
+        }
         host.input.supply(Array((text + "\n").utf8))
         // A read of several lines goes on.
         if isReading { askForLine() }
@@ -229,7 +234,9 @@ package final class NotebookKernel: PromptTerminal, CommitListener {
 
     /// A script reads standard input.
     private func askForLine() {
-        guard let cell, cell.allowsInput else { return }
+        // Nobody answers a timer between two cells.
+        guard let cell else { return host.input.supplyEnd() }
+        guard cell.allowsInput else { return }
         isReading = true
         request(line: "", for: cell)
     }

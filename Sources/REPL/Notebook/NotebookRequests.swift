@@ -74,8 +74,13 @@ extension NotebookKernel {
             return reply(to: request, ["execution_count": .integer(Int64(evaluator.count))], status: "aborted")
         }
         endOutput()
-        (parent, cell, session.hasFailed, peerChanges.isQuiet) = (request.header, started, false, true)
-        defer { (cell, peerChanges.isQuiet) = (nil, false) }
+        (parent, cell, session.hasFailed, session.failure) = (request.header, started, false, nil)
+        peerChanges.isQuiet = true
+        defer {
+            (cell, peerChanges.isQuiet) = (nil, false)
+            // A timer's question that has no answer yet would take that of the next cell.
+            host.input.supplyEnd()
+        }
         // Scripts read from the front end, or where it does not answer from the process's own input.
         _ = host.input.takeRest()
         host.input.descriptor = started.allowsInput && silentInput >= 0 ? silentInput : StandardDescriptor.input
@@ -102,7 +107,7 @@ extension NotebookKernel {
             "execution_count": .integer(Int64(evaluator.count)), "payload": .array([]),
             "user_expressions": .fields([:]),
         ]
-        guard session.hasFailed, let failure = cell?.failureFields else {
+        guard session.hasFailed, let failure = cell?.failureFields(session.failure) else {
             content["user_expressions"] = .fields(expressions(of: request))
             return reply(to: request, content)
         }
@@ -324,10 +329,13 @@ struct NotebookCell {
     }
 
     /// The failure, as a reply and all front ends have it.
-    var failureFields: PropertyListFields {
+    ///
+    /// - Parameter message: its message, whose lines are not wrapped; nil if there is only the text.
+    /// - Returns: the fields.
+    func failureFields(_ message: String?) -> PropertyListFields {
         let lines = failure.split(separator: "\n").map(String.init)
         return [
-            "ename": .string(errorName), "evalue": .string(lines.first ?? "the host has ended"),
+            "ename": .string(errorName), "evalue": .string(message ?? lines.first ?? "the host has ended"),
             "traceback": .array(lines.map(PropertyListValue.string)),
         ]
     }

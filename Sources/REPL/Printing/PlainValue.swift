@@ -297,7 +297,7 @@ enum CSVText {
         for row in rows {
             switch row {
             case .object(let entries):
-                let values = Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }
+                let values: NameTable<PlainValue> = entries.reversed().reduce(into: [:]) { $0[$1.key] = $1.value }
                 lines.append(columns.map { values[$0].map { cell($0) } ?? "" }.joined(separator: ","))
             case .array(let elements), .set(let elements):
                 lines.append(elements.map { cell($0) }.joined(separator: ","))

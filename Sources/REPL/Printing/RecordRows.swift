@@ -8,7 +8,9 @@ import Scripting
 
 /// An array of similar records as the rows of a table: rows of a CSV, groups, hooks.
 struct RecordRows: TableRows {
-    /// Maximum number of a record's fields.
+    /// The column of rows that have keys without a column, as rows far below may.
+    private static let unlisted = "…"
+    /// Maximum number of a record's keys.
     private static let fieldLimit = 20_000
 
     let count: Int
@@ -22,7 +24,7 @@ struct RecordRows: TableRows {
     /// The function by whose value groups are sorted, which is a column; nil for another order.
     private var order: String?
     /// The columns of groups whose dates are days, by the declarations of their fields.
-    private var columnsOfDays: Set<String> = []
+    private var columnsOfDays: NameSet = []
     /// The number of all items, for rows that have the counts and shares of their values; nil for others.
     private var total: Int?
     /// The column of groups' bars, and its width.
@@ -49,7 +51,8 @@ struct RecordRows: TableRows {
                 guard className == nil, record.metatable == nil, record.count == 0,
                     case .other = host.inspect(.table(record))
                 else { return nil }
-                guard let fields = Self.fields(of: record), !fields.isEmpty else { return nil }
+                let (fields, isWhole) = Self.fields(of: record)
+                guard isWhole, !fields.isEmpty else { return nil }
                 for field in fields where !Self.isFlat(field.value) {
                     guard let greatest = Self.greatestKey(field.name, field.value) else { return nil }
                     if greatest > 0 { haveKeys = true } else { lackKeys = true }
@@ -90,9 +93,9 @@ struct RecordRows: TableRows {
     }
 
     /// The columns that have days: keys, and the function by whose value the groups are sorted.
-    private static func columnsOfDays(_ group: ItemGroup, _ order: String?) -> Set<String> {
+    private static func columnsOfDays(_ group: ItemGroup, _ order: String?) -> NameSet {
         let keys = group.keys.indices.filter { group.hasDays(key: $0) }
-        var names = Set(keys.map { group.keys.count > 1 ? keyName($0 + 1) : "key" })
+        var names = NameSet(keys.map { group.keys.count > 1 ? keyName($0 + 1) : "key" })
         if let order, (try? group.store.haveDays([ItemAggregate(order)])) == [true] { names.insert(order) }
         return names
     }
@@ -126,10 +129,12 @@ struct RecordRows: TableRows {
     func names(in rows: Range<Int>) -> [String] {
         if let declared { return declared + [order].compactMap(\.self) + (greatest > 0 ? [Self.bar] : []) }
         var names: NameSet = []
-        var keyCount = 0
+        var (keyCount, areWhole) = (0, true)
         for row in rows {
             guard case .table(let record) = table[row + 1] else { continue }
-            for field in Self.fields(of: record) ?? [] {
+            let (fields, isWhole) = Self.fields(of: record)
+            areWhole = areWhole && isWhole
+            for field in fields {
                 if case .table = field.value, let greatest = Self.greatestKey(field.name, field.value) {
                     keyCount = max(keyCount, greatest)
                 } else if field.name != "key" || !isFirstKey(field.value, of: record) {
@@ -139,7 +144,7 @@ struct RecordRows: TableRows {
         }
         let keys = keyCount > 0 ? (1...keyCount).map(Self.keyName) : []
         let last = total == nil ? [] : Self.counted
-        return keys + names.sorted().filter { !last.contains($0) } + last
+        return keys + names.sorted().filter { !last.contains($0) } + last + (areWhole ? [] : [Self.unlisted])
     }
 
     /// Whether a value is the first of a record's several keys, which has a column of its own.
@@ -155,7 +160,10 @@ struct RecordRows: TableRows {
         }
         if name == order { return group(row)?.order?.value.flatMap { cell(of: $0, name) } }
         let value = value(name, of: table[row + 1])
-        if value.isNil { return nil }
+        if value.isNil {
+            guard name == Self.unlisted, case .table(let record) = table[row + 1] else { return nil }
+            return Self.fields(of: record).isWhole ? nil : TableCell(text: Self.unlisted)
+        }
         if let total, name == "share", case .table(let record) = table[row + 1],
             case .integer(let count) = record["count"]
         {
@@ -206,23 +214,24 @@ struct RecordRows: TableRows {
     func record(_ row: Int, columns: Int) -> String? {
         guard !isRemoved(row) else { return nil }
         let fields = names(in: row..<row + 1).compactMap { name -> (String, String)? in
-            if name == order { return cell(row, name).map { (name, $0.text) } }
+            if name == order || name == Self.unlisted { return cell(row, name).map { (name, $0.text) } }
             let value = value(name, of: table[row + 1])
             return value.isNil ? nil : (name, value.textValue.map { RecordText.value($0, limit: 2000) } ?? text(value))
         }
         return RecordText.text(fields, columns: columns)
     }
 
-    /// The fields of a record; nil for a table that has keys without a column, which are no texts or too many.
-    private static func fields(of record: LuaTable) -> [(name: String, value: LuaValue)]? {
+    /// The fields of a record, and whether they are all that it has: other keys are no texts, or too many.
+    private static func fields(of record: LuaTable) -> (fields: [(name: String, value: LuaValue)], isWhole: Bool) {
         var fields: [(name: String, value: LuaValue)] = []
-        var isRecord = true
+        var count = 0
         try? record.forEach { key, value in
-            if let name = key.textValue { fields.append((name, value)) } else { isRecord = false }
-            isRecord = isRecord && fields.count <= fieldLimit
-            return isRecord
+            count += 1
+            guard count <= fieldLimit else { return false }
+            if let name = key.textValue { fields.append((name, value)) }
+            return true
         }
-        return isRecord ? fields : nil
+        return (fields, fields.count == count)
     }
 
     private static func isFlat(_ value: LuaValue) -> Bool {
@@ -285,9 +294,10 @@ struct RecordRows: TableRows {
 enum RecordText {
     /// Lines of fields whose values are for display.
     static func text(_ fields: [(name: String, value: String)], columns: Int) -> String {
-        let names = fields.map { TextTable.cut($0.name, to: 30) }
+        // Names have less than half of a narrow screen.
+        let names = fields.map { TextTable.cut($0.name, to: min(30, max(4, columns / 2 - 4))) }
         let widest = names.map { DisplayWidth.of($0) }.max() ?? 0
-        let width = max(10, columns - widest - 4)
+        let width = max(4, columns - widest - 4)
         var lines: [String] = []
         for (name, field) in zip(names, fields) {
             var margin = " " + name + String(repeating: " ", count: widest - DisplayWidth.of(name) + 2)
@@ -297,6 +307,12 @@ enum RecordText {
             }
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// A whole number of dollars.
+    static func dollars(_ number: Int64) -> String {
+        let text = Int(clamping: number).grouped
+        return number < 0 ? "-$" + text.dropFirst() : "$" + text
     }
 
     /// A text, quoted if it could be read as a value of another kind or has blanks at its ends.
@@ -389,7 +405,9 @@ struct ItemRecord {
         guard let pictures, pictures.graphics != nil, let key = try? item.itemKey, let image = image(key) else {
             return nil
         }
-        return pictures.text(image, columns: 40, rows: 12)
+        do throws(ImageError) { return try pictures.text(image, columns: 40, rows: 12) } catch {
+            return "(\(VisibleText.line(error.message)))\n"
+        }
     }
 
     /// The number of an item's pictures.
@@ -404,9 +422,13 @@ struct ItemRecord {
     }
 
     private func imageText(_ key: String) -> String? {
-        let count = host.images.pictureFiles(forKey: key).count
-        guard count > 0 else { return nil }
-        guard let image = image(key) else { return count.counted("image") }
+        let files = host.images.pictureFiles(forKey: key)
+        let count = files.count
+        guard let file = files.first else { return nil }
+        guard let image = image(key) else {
+            return count.counted("image")
+                + (file.isAtHand ? ", \(count > 1 ? "of which the first " : "")cannot be read" : "")
+        }
         return "\(count.counted("image")), \(count > 1 ? "the first " : "")\(image.width)×\(image.height)"
     }
 
@@ -414,7 +436,7 @@ struct ItemRecord {
         switch value {
         case .string(let text): RecordText.value(text, limit: limit)
         case .utf16: RecordText.value(value.text ?? "", limit: limit)
-        case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .integer(let number): isMoney ? RecordText.dollars(number) : String(number)
         case .wideInteger(let number): String(number)
         case .real(let number): LuaValueText.text(number)
         case .single(let number): "\(number)"

@@ -143,8 +143,11 @@ struct ItemRows: TableRows {
     }
 
     func thumbnail(_ row: Int) -> String? {
-        guard let pictures = record.pictures, pictures.graphics != nil, let picture = picture(row, size: 40) else {
-            return nil
+        guard let pictures = record.pictures, pictures.graphics != nil, let key = try? item(row).itemKey,
+            record.host.images.hasImage(forKey: key)
+        else { return nil }
+        guard let picture = picture(row, size: 40) else {
+            return TerminalPictures.unreadable(Self.thumbnailColumns)
         }
         return pictures.inlineText(picture, columns: Self.thumbnailColumns)
     }
@@ -160,7 +163,7 @@ struct ItemRows: TableRows {
         switch value {
         case .string(let text): text
         case .utf16: value.text ?? ""
-        case .integer(let number): isMoney ? "$" + Int(clamping: number).grouped : String(number)
+        case .integer(let number): isMoney ? RecordText.dollars(number) : String(number)
         case .wideInteger(let number): String(number)
         case .real(let number): LuaValueText.text(number)
         case .single(let number): "\(number)"

@@ -36,9 +36,11 @@ struct TerminalPictures {
     }
 
     /// A picture at most as wide as the screen, and low enough to keep its caption and the prompt visible.
-    func text(_ image: BitmapImage, columns: Int = 80, rows: Int = 30) -> String? {
+    ///
+    /// - Throws: `ImageError` when it cannot be decoded.
+    func text(_ image: BitmapImage, columns: Int = 80, rows: Int = 30) throws(ImageError) -> String? {
         guard let graphics else { return nil }
-        return try? TerminalImage.text(
+        return try TerminalImage.text(
             image, as: graphics, in: area(columns: min(size.columns, columns), rows: max(4, min(size.rows - 4, rows))))
     }
 
@@ -64,8 +66,12 @@ struct TerminalPictures {
     /// A picture for a table's row, some cells wide.
     func inlineText(_ image: BitmapImage, columns: Int) -> String? {
         guard let graphics else { return nil }
-        return try? TerminalImage.inlineText(image, as: graphics, in: area(columns: columns, rows: 1))
+        return (try? TerminalImage.inlineText(image, as: graphics, in: area(columns: columns, rows: 1)))
+            ?? Self.unreadable(columns)
     }
+
+    /// What a table's row has in the place of a picture that cannot be drawn.
+    static func unreadable(_ columns: Int) -> String { "?" + String(repeating: " ", count: max(columns - 1, 0)) }
 
     private func area(columns: Int, rows: Int) -> TerminalArea {
         if let cell = capabilities.cell {
@@ -110,8 +116,12 @@ package final class ScriptPictures: HostFrontEnd {
                 environment: ProcessEnvironment.value)
         }
         pictures.size = TerminalSize(descriptor: StandardDescriptor.output) ?? pictures.size
-        guard let text = pictures.text(image) else { return }
-        host.write(Array(text.utf8), toStandardError: false)
+        do throws(ImageError) {
+            guard let text = try pictures.text(image) else { return }
+            host.write(Array(text.utf8), toStandardError: false)
+        } catch {
+            host.write(Array((VisibleText.line(error.message) + "\n").utf8), toStandardError: true)
+        }
     }
 }
 

@@ -165,7 +165,9 @@ package struct ValuePrinter {
     /// A picture, drawn if the terminal supports it, with its description.
     package func picture(_ image: BitmapImage, _ value: LuaValue? = nil) -> String {
         let caption = value.map(description) ?? "\(image.width)×\(image.height)"
-        return (pictures?.text(image) ?? "") + "(\(caption))"
+        do throws(ImageError) { return (try pictures?.text(image) ?? "") + "(\(caption))" } catch {
+            return "(\(caption): \(VisibleText.line(error.message)))"
+        }
     }
 
     /// A plot: as a picture where the terminal has graphics finer than characters, otherwise as text.

@@ -25,7 +25,7 @@ extension PromptSession {
     /// - Returns: Lua or SQL to be run by the terminal and passed to `end(_:with:)`; nil for another entry, and for one
     ///   that does not compile, whose error is shown.
     func begin(entry text: String, isSQL: Bool = false, then end: @escaping () -> Void = {}) -> SessionEntry? {
-        hasFailed = false
+        (hasFailed, failure) = (false, nil)
         if isSQL { return begin(text, timed: times.areShown, isSQL: true, then: end) }
         let kind = EntryKind(text, isDefined: isDefined)
         switch kind {
@@ -159,7 +159,7 @@ extension PromptSession {
     func report(_ error: LuaError, of entry: String? = nil, isSQL: Bool = false) {
         hasFailed = true
         if error.kind == .cancelled { return print("interrupted\n", toStandardError: true) }
-        if isSQL, let error = error.underlying as? StatementError { return show(error: error.description) }
+        if isSQL, let error = error.underlying as? StatementError { return show(error: error.description, lines: 1) }
         var error = error
         // The fields of a raised table are more useful than its address.
         if let raised = host.state.value(of: error), case .table(let table) = raised,
@@ -172,10 +172,14 @@ extension PromptSession {
             error.message += "; \(habit.hint)"
         }
         let isSyntax = if case .syntax = error.kind { true } else { false }
-        show(error: ErrorText.describe(error, sources: host.sources, traceback: !isSyntax))
+        let count = error.message.split(separator: "\n", omittingEmptySubsequences: false).count
+        show(error: ErrorText.describe(error, sources: host.sources, traceback: !isSyntax), lines: count)
     }
 
-    private func show(error text: String) {
+    /// Shows the text of an error, whose first lines are its message.
+    private func show(error text: String, lines count: Int) {
+        let all = text.split(separator: "\n", omittingEmptySubsequences: false)
+        failure = failure ?? all.prefix(count).joined(separator: "\n")
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         // The message is wrapped at words; below it are lines of code, with marks in their columns.
         var shown = StyledText(WrappedText.wrapped(String(lines.first ?? ""), to: screenColumns), .error)

@@ -30,7 +30,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
     }
     /// Polls for commits of the owner while nothing runs, in read-only mode; nil after a failure.
     private var ownerTimer: LoopTimer?
-    /// The exit status at the end of the input. Of input that no user types, it becomes 1 with a failed entry.
+    /// The exit status at the end of the input, or at `:quit`. Of input that no user types, it becomes 1 with a failed entry.
     package var endStatus: Int32 = 0
     /// The times of changes to items.
     private let sessionChanges = SessionChanges()
@@ -211,7 +211,7 @@ public final class HostPrompt: PromptTerminal, ConsoleOwner, CommitListener {
         return session.printer.text(&table, time: printed.time) + "\n"
     }
 
-    func leave() { host.terminate(cause: .script, explicitly: true) }
+    func leave() { host.terminate(endStatus, cause: .script, explicitly: true) }
 
     // MARK: Commits
 

@@ -25,6 +25,7 @@ final class PromptSession: PromptOutput {
     /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
     var hasFailed = false
+    var failure: String?
 
     /// - Parameters:
     ///   - host: the host of the entries.
@@ -141,6 +142,8 @@ protocol PromptOutput: AnyObject {
     var screenColumns: Int { get }
     /// Whether the entry has failed.
     var hasFailed: Bool { get set }
+    /// The message of the entry's first failure, as it was before its lines were wrapped; nil where none is kept.
+    var failure: String? { get set }
     /// Writes preformatted text: values from the printer, with pictures.
     func draw(_ text: String, toStandardError: Bool)
     /// Shows values from the printer, paged if longer than the screen.
@@ -148,6 +151,11 @@ protocol PromptOutput: AnyObject {
 }
 
 extension PromptOutput {
+    var failure: String? {
+        get { nil }
+        set {}
+    }
+
     /// Prints styled text, with data escaped.
     func print(_ text: StyledText, toStandardError: Bool = false) {
         let escaped = text.pieces.map { StyledText.Piece(VisibleText.escaped($0.text), $0.style) }
@@ -161,6 +169,7 @@ extension PromptOutput {
     /// Reports that an entry has failed. The message is wrapped at words.
     func complain(_ text: String) {
         hasFailed = true
+        failure = failure ?? text
         let text = WrappedText.wrapped(text, to: screenColumns)
         print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
     }

@@ -110,6 +110,8 @@ extension Console {
             return owner.complain("\(program) was ended by signal \(signal): the entry is as it was")
         case .exited(let status):
             return owner.complain("\(program) ended with status \(status): the entry is as it was")
+        case .unknown:
+            return owner.complain("whether \(program) succeeded is not known: the entry is as it was")
         case nil: return
         }
         guard let bytes = try? layer.contents(of: path, limit: 16 << 20) else { return }

@@ -291,6 +291,41 @@ struct NotebookTests {
         #expect(refused["input_request"] == nil)
     }
 
+    @Test("a timer that reads between two cells gets the end, and the next cell is asked")
+    func timerReads() throws {
+        let kernel = try KeptKernel()
+        try kernel.run("timer.after(0.01, function() got = { io.read() } end)")
+        for _ in 0..<100 { kernel.trial.host.loop.runOnce(timeout: 0.001) }
+        kernel.answers = ["Ada"]
+        let sent = try kernel.run("return got ~= nil and #got == 0, io.read()")
+        #expect(sent.form("text/plain") == "true\n\"Ada\"", "\(sent)")
+        // One that was asked in a cell ends with it.
+        try kernel.run("timer.after(0.01, function() late = { io.read(), 'end' } end) timer.sleep(0.05)")
+        kernel.answers = ["Bob"]
+        let next = try kernel.run("return io.read(), late[1], late[2]")
+        #expect(next.form("text/plain")?.contains("\"Bob\"") == true, "\(next)")
+        #expect(next.form("text/plain")?.contains("\"end\"") == true, "\(next)")
+    }
+
+    @Test("U+0004 at the end of an answer is the end of the input")
+    func endOfInput() throws {
+        let kernel = try KeptKernel()
+        kernel.answers = ["one", "two\u{4}"]
+        #expect(try kernel.run("return io.read('a')").form("text/plain") == "\"one\\ntwo\"")
+        kernel.answers = ["\u{4}", "three"]
+        #expect(try kernel.run("return io.read(), io.read()").form("text/plain")?.contains("\"three\"") == true)
+    }
+
+    @Test("an error's message is whole, and not wrapped")
+    func wholeMessage() throws {
+        let kernel = try KeptKernel()
+        let message = Array(repeating: "word", count: 60).joined(separator: " ")
+        #expect(try kernel.run("error('\(message)', 0)")["error"]?.text("evalue") == message)
+        #expect(
+            try kernel.run("error('\(message)\\n\(message)', 0)")["error"]?.text("evalue") == "\(message)\n\(message)")
+        #expect(try kernel.run(":set nosuch \(message)")["error"]?.text("evalue")?.contains("\n") == false)
+    }
+
     @Test("completion and inspection count characters, also beyond the first plane")
     func places() throws {
         let kernel = try KeptKernel()

@@ -37,6 +37,17 @@ import Testing
         return pager.lines().map(\.text)
     }
 
+    @Test("a row far below has its own columns, and a mark for keys without one")
+    func othersBelow() throws {
+        let test = try TestHost()
+        let entry = "local t = {} for i = 1, 60 do t[i] = { a = i } end t[40] = { zz = 1, [1] = 5 } return t"
+        let table = try #require(try test.table(entry, columns: 40, rows: 20))
+        var pager = Pager(PagerTable(table), rows: 20, columns: 40)
+        let rows = screen(&pager, [Self.key(" "), Self.key(" ")]).filter { $0.contains("40") }
+        #expect(rows.first?.split(separator: " ") == ["40", "1", "…"], "\(pager.lines().map(\.text))")
+        #expect(pager.lines().first?.text.split(separator: " ") == ["#", "a", "zz", "…"])
+    }
+
     @Test("a screen of 80 columns and 24 rows, sorted by a column")
     func sorted() throws {
         let test = try TestHost()

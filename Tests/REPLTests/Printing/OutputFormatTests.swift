@@ -88,6 +88,10 @@ import Testing
             ("plist.set{ 1 }", "plist.set{ 1 }", "[\n  1\n]", "1"),
             ("plist.uid(7)", "plist.uid(7)", "!a UID has no JSON", "!a UID has no CSV"),
             ("null", "null", "null", ""),
+            (
+                "{ { ['caf\u{E9}'] = 1, ['cafe\u{301}'] = 2 } }", "{ { [\"cafe\u{301}\"] = 2, [\"caf\u{E9}\"] = 1 } }",
+                "[\n  {\n    \"cafe\u{301}\": 2,\n    \"caf\u{E9}\": 1\n  }\n]", "cafe\u{301},caf\u{E9}\n2,1"
+            ),
             ("{ d = print }", "!.d: a function has no Lua literal", "!.d: a function has no JSON", "!.d: a function"),
             ("{ a = 0/0 }", "{ a = 0/0 }", "!.a: JSON has no nan", "!.a: CSV has no nan"),
             ("{ { ['x y'] = -math.huge } }", #"{ { ["x y"] = -math.huge } }"#, #"![1]["x y"]: JSON has no"#, "![1]"),
