@@ -67,6 +67,13 @@ static VipsImage *open_file(Library vips, const cimaging_source *source, int shr
         NULL);
 }
 
+/* Whether the samples have no known range, such as 0 to 1 or 0 to 4,294,967,295: as grey of 8 bits they would be black. */
+static int has_unknown_range(Library vips, VipsImage *image) {
+    VipsInterpretation interpretation = vips->vips_image_get_interpretation(image);
+    return vips->vips_image_get_format(image) > VIPS_FORMAT_SHORT &&
+           (interpretation == VIPS_INTERPRETATION_B_W || interpretation == VIPS_INTERPRETATION_MULTIBAND);
+}
+
 cimaging_status cimaging_open(
     Library vips, const cimaging_source *source, int shrink, VipsImage **image, cimaging_result *result) {
     if (source->drawing_scale > 0 && vips->vips_type_find("VipsOperation", "svgload_buffer") == 0) {
@@ -77,6 +84,13 @@ cimaging_status cimaging_open(
         : source->drawing_scale > 0 ? open_drawing(vips, source)
                                     : open_file(vips, source, shrink);
     if (!*image) return cimaging_fail(vips, CIMAGING_UNREADABLE, result);
+    if (has_unknown_range(vips, *image)) {
+        vips->g_object_unref(*image);
+        *image = NULL;
+        snprintf(result->message, sizeof result->message,
+            "its grey has more than 16 bits, in a range that the file does not tell: convert it to 8 or 16 bits");
+        return CIMAGING_UNREADABLE;
+    }
     int64_t width = vips->vips_image_get_width(*image), height = vips->vips_image_get_height(*image);
     /* A pixel with many bands or high depth counts by its bytes. */
     int64_t weight = (int64_t)(bytes_per_pixel(vips, *image) + 3) / 4;
@@ -168,6 +182,20 @@ static int is_streamed(
     return may_stream && (is_png(source) || is_jpeg(source));
 }
 
+/* Notes libjpeg's first warning of damage: it guesses the pixels behind it. Bytes before a marker belong to no pixel. */
+static void note_damage(Library vips, cimaging_result *result) {
+    static const char mark[] = "Corrupt JPEG data: ";
+    const char *found = vips->vips_error_buffer();
+    while ((found = strstr(found, mark))) {
+        found += strlen(mark);
+        int length = (int)strcspn(found, "\n");
+        const char *harmless = strstr(found, "extraneous bytes before marker");
+        if (harmless && harmless < found + length) continue;
+        snprintf(result->message, sizeof result->message, "%.*s", length, found);
+        return;
+    }
+}
+
 cimaging_status cimaging_decode(
     Library vips, const cimaging_source *source, const cimaging_request *request, int may_stream, VipsImage **image,
     int *is_stream, cimaging_result *result) {
@@ -183,7 +211,10 @@ cimaging_status cimaging_decode(
     *is_stream = !failed && is_streamed(vips, source, may_stream, *image);
     failed = failed || (!*is_stream && copy_to_memory(vips, image) != 0);
     /* libjpeg only warns when pixels are missing, and fills them with grey. */
-    if (!failed && !strstr(vips->vips_error_buffer(), "premature end of data segment")) return CIMAGING_OK;
+    if (!failed && !strstr(vips->vips_error_buffer(), "premature end of data segment")) {
+        if (!*is_stream && is_jpeg(source)) note_damage(vips, result);
+        return CIMAGING_OK;
+    }
     if (*image) vips->g_object_unref(*image);
     *image = NULL;
     return cimaging_fail(vips, CIMAGING_UNREADABLE, result);

@@ -24,10 +24,12 @@ static Library ready(cimaging_result *result) {
     return vips;
 }
 
-/* A colour profile other than sRGB. */
+/* A colour profile other than sRGB. That of a picture in L*a*b* says nothing that the picture does not. */
 static int has_foreign_profile(Library vips, VipsImage *image) {
     const void *profile;
     size_t length;
+    VipsInterpretation interpretation = vips->vips_image_get_interpretation(image);
+    if (interpretation == VIPS_INTERPRETATION_LAB || interpretation == VIPS_INTERPRETATION_LABS) return 0;
     if (vips->vips_image_get_typeof(image, VIPS_META_ICC_NAME) == 0) return 0;
     if (vips->vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &length) != 0) {
         vips->vips_error_clear();
@@ -313,6 +315,11 @@ static cimaging_status perform(
         pthread_rwlock_rdlock(&lock);
         status = work(vips, source, request, 0, result);
         pthread_rwlock_unlock(&lock);
+        /* A warning, too, may be another picture's. */
+        if (status == CIMAGING_OK && result->message[0]) {
+            vips->g_free(result->bytes);
+            status = CIMAGING_FAILED;
+        }
         if (status != CIMAGING_OK) memset(result, 0, sizeof *result);
     }
     if (status != CIMAGING_OK) status = perform_alone(vips, work, pixels, source, request, result);

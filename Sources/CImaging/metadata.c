@@ -8,11 +8,14 @@ static const char exif[] = "exif-";
 
 static int begins(const char *text, const char *beginning) { return strncmp(text, beginning, strlen(beginning)) == 0; }
 
-/* The third directory of EXIF is GPS. The thumbnail, the maker's notes, XMP and IPTC may contain the place as well. The
- * profile is kept while it matches the colours. */
+/* The third directory of EXIF is GPS. The thumbnail, the maker's notes, titles and comments, XMP and IPTC may contain the
+ * place as well. The profile is kept while it matches the colours. */
 static int reveals_location(const char *name) {
-    return begins(name, "exif-ifd3-") || strcmp(name, "exif-ifd0-GPSInfo") == 0 ||
-           strstr(name, "MakerNote") || strstr(name, "UserComment") || begins(name, "jpeg-thumbnail") ||
+    static const char *const texts[] = {
+        "MakerNote", "UserComment", "ImageDescription", "XPTitle", "XPComment", "XPKeywords", "XPSubject"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strstr(name, texts[i])) return 1;
+    return begins(name, "exif-ifd3-") || strcmp(name, "exif-ifd0-GPSInfo") == 0 || begins(name, "jpeg-thumbnail") ||
            begins(name, "xmp-") || begins(name, "iptc-") || begins(name, "photoshop-");
 }
 
@@ -30,7 +33,7 @@ int cimaging_keep_metadata(Library vips, const cimaging_request *request, VipsIm
     return 0;
 }
 
-/* Iterates over the fields twice: to measure, and to write. */
+/* Iterates over the fields, and the segment that they are of, twice: to measure, and to write. */
 static size_t collect(Library vips, VipsImage *image, gchar **names, char *bytes) {
     size_t length = 0;
     for (int i = 0; names[i]; i++) {
@@ -43,7 +46,23 @@ static size_t collect(Library vips, VipsImage *image, gchar **names, char *bytes
             length += size;
         }
     }
-    return length;
+    const void *data;
+    size_t size;
+    if (vips->vips_image_get_typeof(image, "exif-data") == 0 ||
+        vips->vips_image_get_blob(image, "exif-data", &data, &size) != 0)
+        return length;
+    static const char name[] = "data", digits[] = "0123456789abcdef";
+    if (bytes) {
+        memcpy(bytes + length, name, sizeof name);
+        char *text = bytes + length + sizeof name;
+        for (size_t i = 0; i < size; i++) {
+            unsigned char byte = ((const unsigned char *)data)[i];
+            *text++ = digits[byte >> 4];
+            *text++ = digits[byte & 15];
+        }
+        *text = '\0';
+    }
+    return length + sizeof name + 2 * size + 1;
 }
 
 void cimaging_collect_exif(Library vips, VipsImage *image, cimaging_result *result) {

@@ -12,6 +12,8 @@ enum GalleryScript {
           const cards = byId("cards"), detail = byId("detail"), more = byId("more"), search = byId("search");
           const sort = byId("sort"), direction = byId("direction"), group = byId("group");
           const step = 120, money = "valueInDollars", titleField = window.gallery.title || "name";
+          // The field that is summed; undefined if no item has a value.
+          const valueField = window.gallery.value;
           let shown = [], drawn = 0, current = 0, descending = false;
 
           // Only text is inserted: items are never parsed as HTML.
@@ -24,13 +26,36 @@ enum GalleryScript {
           const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
           const grouped = (number) => Number(number).toLocaleString("en-US", { maximumFractionDigits: 20 });
           const isDay = (text) => typeof text === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
-          // An application's archive may have a text for the value; it is shown and not counted.
-          const worth = (item) => typeof item.values.get(money) === "number" ? item.values.get(money) : 0;
+          const commas = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
+          const dollars = (text) => text.startsWith("-") ? "-$" + text.slice(1) : "$" + text;
+          // Sums are exact: digits, so many of them behind the point. An item without a number is not in them.
+          const zero = { digits: 0n, places: 0 };
+          const worth = (item) => {
+            if (item.worth === undefined) return undefined;
+            const [mantissa, exponent = "0"] = item.worth.split("e"), [whole, fraction = ""] = mantissa.split(".");
+            const places = fraction.length - Number(exponent), digits = BigInt(whole + fraction);
+            return places < 0 ? { digits: digits * 10n ** BigInt(-places), places: 0 } : { digits, places };
+          };
+          const plus = (a, b) => {
+            const places = Math.max(a.places, b.places);
+            const digits = (sum) => sum.digits * 10n ** BigInt(places - sum.places);
+            return { digits: digits(a) + digits(b), places };
+          };
+          const size = (sum) => Number(sum.digits) / 10 ** sum.places;
+          const amount = (sum) => {
+            const digits = String(sum.digits < 0n ? -sum.digits : sum.digits).padStart(sum.places + 1, "0");
+            const end = digits.length - sum.places;
+            let fraction = digits.slice(end).replace(/0+$/, "");
+            if (fraction || amounts.has(valueField)) fraction = fraction.padEnd(2, "0");
+            const text = (sum.digits < 0n ? "-" : "") + commas(digits.slice(0, end)) + (fraction ? "." + fraction : "");
+            return valueField === money ? dollars(text) : text;
+          };
           const said = (value, field) => {
             if (value === undefined || value === null) return "";
             if (typeof value === "number" && amounts.has(field))
               return Number(value.toFixed(2)) === value ? value.toFixed(2) : String(value);
-            if (typeof value === "number") return field === money ? "$" + grouped(value) : String(value);
+            if (typeof value === "number") return field === money ? dollars(grouped(value)) : String(value);
+            if (field === money && /^-?\d+$/.test(value)) return dollars(commas(value));
             if (isDay(value)) return value.endsWith("T00:00:00Z") ? value.slice(0, 10) : value.slice(0, 16).replace("T", " ") + (value.endsWith(":00Z") ? "" : "…");
             if (Array.isArray(value)) return value.map((one) => said(one)).join(", ");
             return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -55,19 +80,25 @@ enum GalleryScript {
             item.text = fold(fields.map((field) => said(item.values.get(field), field)).join("\n"));
           }
 
-          const matches = (item, words) => words.every((word) => {
-            const colon = word.indexOf(":"), name = word.slice(0, colon);
-            const field = colon > 0 && fields.find((one) => one.toLowerCase() === name);
-            return field ? fold(said(item.values.get(field), field)).includes(word.slice(colon + 1)) : item.text.includes(word);
+          // A word, field:word, or either part in quotes with blanks.
+          const unquoted = (text) => text.replace(/"([^"]*)"/g, "$1");
+          const conditions = (text) => (fold(text).match(/(?:"[^"]*"|\S)+/g) ?? []).map((word) => {
+            const [, name, part] = /^("[^"]*"|[^":]+):(.*)$/s.exec(word) ?? [];
+            const named = name ? fields.filter((one) => fold(one) === unquoted(name)) : [];
+            return named.length ? { named, part: unquoted(part) } : { part: unquoted(word) };
           });
+          const matches = (item, words) => words.every(({ named, part }) => named
+            ? named.some((field) => fold(said(item.values.get(field), field)).includes(part)) : item.text.includes(part));
 
           function update() {
-            const words = fold(search.value).split(/\s+/).filter(Boolean);
+            const words = conditions(search.value);
             const all = ordered(sort.value);
             shown = words.length ? all.filter((item) => matches(item, words)) : all;
-            const total = shown.reduce((sum, item) => sum + worth(item), 0);
+            const total = shown.reduce((sum, item) => plus(sum, worth(item) ?? zero), zero);
+            const misfits = shown.filter((item) => item.worth === undefined && item.values.has(valueField)).length;
             byId("count").textContent =
-              `${grouped(shown.length)} of ${grouped(items.length)} items` + (total ? ` · $${grouped(total)}` : "");
+              `${grouped(shown.length)} of ${grouped(items.length)} items` + (valueField ? ` · ${amount(total)}` : "")
+              + (misfits ? ` · ${grouped(misfits)} ${misfits === 1 ? "item" : "items"} not in the totals` : "");
             cards.replaceChildren();
             drawn = 0;
             if (!shown.length) cards.append(element("p", { id: "none" }, items.length
@@ -88,7 +119,8 @@ enum GalleryScript {
             const picture = item.thumbnail
               ? element("img", { src: item.thumbnail, alt: "", loading: "lazy", width: 240, height: 240 })
               : element("div", { class: "blank", "aria-hidden": "true" }, name.slice(0, 1).toUpperCase());
-            const value = [said(item.values.get(money), money), said(item.values.get("serialNumber"))].filter(Boolean).join(" · ");
+            const shownField = valueField ?? money;
+            const value = [said(item.values.get(shownField), shownField), said(item.values.get("serialNumber"))].filter(Boolean).join(" · ");
             const node = element("button", { class: "card", type: "button", "data-index": index }, picture,
               element("div", { class: "text" }, element("strong", {}, name), element("span", {}, value)));
             node.addEventListener("click", () => open(index));
@@ -113,6 +145,7 @@ enum GalleryScript {
                 button("Close", "Close", () => detail.close()), button("Next", "→", () => open(current + 1))),
               ...[item.picture, ...(item.others || [])].filter(Boolean)
                 .map((picture) => element("img", { src: picture, alt: said(item.values.get(titleField)) })),
+              ...(item.lacks || []).map((text) => element("p", { class: "lack" }, text)),
               element("h2", { id: "detail-title" }, said(item.values.get(titleField)) || "(no name)"), list);
             if (!detail.open) detail.showModal();
           }
@@ -120,17 +153,22 @@ enum GalleryScript {
           // The largest groups of one field, as bars.
           function chart() {
             const svg = byId("chart"), field = group.value, sums = new Map();
-            const hasMoney = shown.some(worth);
+            const hasMoney = shown.some((item) => worth(item)?.digits);
+            let hasSeveral = false;
             for (const item of shown) {
-              let key = item.values.get(field);
-              if (Array.isArray(key)) key = key[0];
-              key = isDay(key) ? key.slice(0, 4) : said(key, field) || "(none)";
-              sums.set(key, (sums.get(key) || 0) + (hasMoney ? worth(item) : 1));
+              // An item with several values counts for each.
+              const value = item.values.get(field), values = Array.isArray(value) && value.length ? value : [value];
+              const keys = new Set(values.map((one) => isDay(one) ? one.slice(0, 4) : said(one, field) || "(none)"));
+              hasSeveral ||= keys.size > 1;
+              const one = hasMoney ? worth(item) ?? zero : { digits: 1n, places: 0 };
+              for (const key of keys) sums.set(key, plus(sums.get(key) ?? zero, one));
             }
-            const bars = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 8);
+            const bars = [...sums].map(([label, sum]) => [label, size(sum), hasMoney ? amount(sum) : grouped(size(sum))])
+              .sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 8);
             byId("totals").hidden = !field || !bars.length;
             const width = svg.clientWidth || 320, row = 24, left = Math.min(180, width * 0.36), right = 92;
-            const most = Math.max(...bars.map((bar) => Math.abs(bar[1])), 1);
+            const least = Math.min(...bars.map((bar) => bar[1]), 0), most = Math.max(...bars.map((bar) => bar[1]), 0);
+            const scale = (width - left - right) / (most - least || 1), origin = left - least * scale;
             const shape = (name, attributes, text) => {
               const node = document.createElementNS("http://www.w3.org/2000/svg", name);
               for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -139,19 +177,21 @@ enum GalleryScript {
             };
             svg.setAttribute("height", bars.length * row);
             svg.setAttribute("viewBox", `0 0 ${width} ${bars.length * row}`);
-            svg.setAttribute("aria-label", bars.map((bar) => `${bar[0]}: ${grouped(bar[1])}`).join("; "));
-            svg.replaceChildren(...bars.flatMap(([label, sum], index) => {
-              const room = Math.floor(left / 7.5), text = label.length > room ? label.slice(0, room - 1) + "…" : label;
-              const length = Math.max(2, (Math.abs(sum) / most) * (width - left - right));
+            svg.setAttribute("aria-label", bars.map((bar) => `${bar[0]}: ${bar[2]}`).join("; "));
+            svg.replaceChildren(...bars.flatMap(([label, sum, text], index) => {
+              const room = Math.floor(left / 7.5), name = label.length > room ? label.slice(0, room - 1) + "…" : label;
+              const length = Math.max(2, Math.abs(sum) * scale), start = sum < 0 ? origin - length : origin;
               const middle = index * row + 16;
               return [
-                shape("text", { x: left - 8, y: middle, "text-anchor": "end" }, text),
-                shape("rect", { x: left, y: index * row + 3, width: length, height: row - 7, rx: 3 }),
-                shape("text", { x: left + length + 6, y: middle }, (hasMoney ? "$" : "") + grouped(sum)),
+                shape("text", { x: left - 8, y: middle, "text-anchor": "end" }, name),
+                shape("rect", { x: start, y: index * row + 3, width: length, height: row - 7, rx: 3 }),
+                shape("text", { x: (sum < 0 ? origin : origin + length) + 6, y: middle }, text),
               ];
             }));
             byId("caption").textContent =
-              `${hasMoney ? "Dollars" : "Items"} by ${field}` + (sums.size > bars.length ? `, the ${bars.length} largest of ${grouped(sums.size)}` : "");
+              `${!hasMoney ? "Items" : valueField === money ? "Dollars" : valueField} by ${field}`
+              + (sums.size > bars.length ? `, the ${bars.length} largest of ${grouped(sums.size)}` : "")
+              + (hasSeveral ? "; items with several values count for each" : "");
           }
 
           function move(by) {
@@ -195,9 +235,9 @@ enum GalleryScript {
             const values = new Set(items.map((item) => isDay(item.values.get(field)) ? item.values.get(field).slice(0, 4) : said(item.values.get(field))));
             return values.size > 1 && values.size <= Math.max(12, items.length / 2);
           };
-          const groups = fields.filter((field) => field !== money && field !== "itemKey" && field !== titleField && few(field));
+          const groups = fields.filter((field) => field !== money && field !== valueField && field !== "itemKey" && field !== titleField && few(field));
           // Without a grouping field the chart shows the most valuable items.
-          if (!groups.length && items.length > 1 && items.some(worth)) groups.push(titleField);
+          if (!groups.length && items.length > 1 && valueField) groups.push(titleField);
           group.append(...groups.map((field) => element("option", { value: field }, field)));
           if (!groups.length) group.parentElement.hidden = true;
           if (groups.includes("room")) group.value = "room";

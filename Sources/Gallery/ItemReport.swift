@@ -33,8 +33,8 @@ package struct ItemReport {
         package internal(set) var items = 0
         /// The number of pictures on the page.
         package internal(set) var pictures = 0
-        /// The reasons for pictures that could not be read, by key.
-        package internal(set) var failures: [String: String] = [:]
+        /// The reasons for pictures that could not be read, by the item's key, of a further picture with its number.
+        package internal(set) var failures: NameTable<String> = [:]
     }
 
     /// The longest side of a picture, in pixels: 28 mm at 290 dots an inch.
@@ -53,7 +53,8 @@ package struct ItemReport {
     ///
     /// - Parameters:
     ///   - items: the items, in order.
-    ///   - progress: called after each item with the number of finished ones; an error from it ends the work.
+    ///   - progress: called after each item with the number of finished ones, and before them with 0 while the pictures'
+    ///     headers are read; an error from it ends the work.
     ///   - append: receives the next bytes.
     /// - Returns: the outcome. A picture that cannot be read is not an error: the page says so.
     /// - Throws: `StoreError` for a removed item, and for a field that none of the items has; errors of the functions.
@@ -62,9 +63,17 @@ package struct ItemReport {
     ) throws -> Summary {
         let content = try ReportContent(items, options)
         let order = content.sections.flatMap(\.items)
-        let files = try order.map { images.pictureFiles(forKey: try items[$0].itemKey) }
+        let files = try order.map { images.listedPictureFiles(forKey: try items[$0].itemKey) }
         var summary = Summary(items: items.count)
-        let page = ReportPage(content, options, pictures: files.reduce(0) { $0 + $1.count })
+        // The heading is written before the pictures are decoded.
+        var unread = 0
+        try ParallelWork.forEach(order.count) { number in
+            ImageLibrary.concurrently { files[number].count { (try? $0.open()) == nil } }
+        } consume: { _, count in
+            unread += count
+            try progress(0)
+        }
+        let page = ReportPage(content, options, pictures: files.reduce(0) { $0 + $1.count }, unread: unread)
         func put(_ text: String) throws { try Array(text.utf8).withUnsafeBytes(append) }
         try put(page.head)
         // The places in the order at which sections begin.
@@ -79,22 +88,17 @@ package struct ItemReport {
         } consume: { number, results in
             if let section = starts[number] { try put(page.start(ofSection: section)) }
             let item = items[order[number]]
-            var pictures: [[UInt8]?] = []
-            for (file, result) in zip(files[number], results) {
+            for (place, (file, result)) in zip(files[number], results).enumerated() {
                 switch result {
-                case .success(let bytes):
-                    pictures.append(bytes)
-                    summary.pictures += 1
-                case .failure(let error):
-                    pictures.append(nil)
-                    summary.failures[file.key] = error.message
+                case .success: summary.pictures += 1
+                case .failure(let error): summary.failures[file.failureKey(place)] = error.message
                 }
             }
-            try put(page.row(number + 1, try content.row(item), pictures))
+            try put(page.row(number + 1, try content.row(item), results))
             if starts[number + 1] != nil || number + 1 == order.count { try put(page.endOfSection) }
             try progress(number + 1)
         }
-        try put(page.foot)
+        try put(page.foot(unread: summary.failures.count))
         return summary
     }
 
@@ -109,7 +113,7 @@ struct ReportContent {
     /// The items of a group.
     struct Section {
         /// The group's value, as text.
-        let title: String
+        var title: String
         /// The items' places.
         var items: [Int] = []
         var sum = ReportSum()
@@ -150,9 +154,8 @@ struct ReportContent {
             let hint = NearestNames.hint(for: name, among: known)
             throw StoreError(.unknownField(name), "none of the items has a field \(name)\(hint)")
         }
-        let hasMoney =
-            try domain.contains(Self.money) && items.contains { try $0.value(forField: Self.money) != .integer(0) }
-        value = try Self.value(options.value, items, hasMoney)
+        let hasMoney = try Self.hasMoney(items)
+        value = try options.value.map { $0.isEmpty ? nil : $0 } ?? Self.value(of: items)
         let titleName = items.first?.store.titleName ?? "itemKey"
         title = titleName
         let candidates = known.filter { [value] in
@@ -181,9 +184,15 @@ struct ReportContent {
         return items.count < 2
     }
 
-    private static func value(_ given: String?, _ items: [Item], _ hasMoney: Bool) throws -> String? {
-        if let given { return given.isEmpty ? nil : given }
-        if hasMoney { return money }
+    /// Whether an item has a value in dollars.
+    private static func hasMoney(_ items: [Item]) throws -> Bool {
+        guard let names = items.first?.store.schema.names, names.contains(money) else { return false }
+        return try items.contains { try $0.value(forField: money) != .integer(0) }
+    }
+
+    /// The field that is summed where none is named; nil if no item has a value.
+    static func value(of items: [Item]) throws -> String? {
+        if try hasMoney(items) { return money }
         // Else the first field that is declared as money.
         return try items.first?.store.declarations.all.first { declaration in
             try declaration.format == .money && items.contains { try $0.value(forField: declaration.name) != nil }
@@ -210,19 +219,23 @@ struct ReportContent {
     }
 
     private mutating func arrange(_ items: [Item]) throws {
-        var places: [ExactText: Int] = [:]
+        // A text is another value than the number or the truth value that is written like it.
+        var (texts, plain): (NameTable<Int>, NameTable<Int>) = ([:], [:])
         for (number, item) in items.enumerated() {
             let worth = try value.flatMap { try item.value(forField: $0) }
-            let title = try group.map { ReportText.of(try item.value(forField: $0)) } ?? ""
-            let place = places[ExactText(title)] ?? sections.count
+            let key = try group.flatMap { try item.value(forField: $0) }
+            let title = ReportText.title(key)
+            let isText = key?.text != nil && !title.isEmpty
+            let place = (isText ? texts[title] : plain[title]) ?? sections.count
             if place == sections.count {
-                places[ExactText(title)] = place
+                if isText { texts[title] = place } else { plain[title] = place }
                 sections.append(Section(title: title))
             }
             sections[place].items.append(number)
             sections[place].sum.add(worth)
             total.add(worth)
         }
+        for (title, place) in texts where plain[title] != nil { sections[place].title = "\"\(title)\"" }
         // Items without the field are last.
         sections.sort { a, b in
             if a.title.isEmpty != b.title.isEmpty { return b.title.isEmpty }

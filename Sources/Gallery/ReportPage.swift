@@ -1,3 +1,5 @@
+import Files
+import Images
 import PropertyList
 
 /// The HTML of a report.
@@ -5,9 +7,11 @@ struct ReportPage {
     private let content: ReportContent
     private let options: ItemReport.Options
     private let pictureCount: Int
+    /// The number of pictures that are known to be unreadable before they are decoded.
+    private let unreadCount: Int
 
-    init(_ content: ReportContent, _ options: ItemReport.Options, pictures: Int) {
-        (self.content, self.options, pictureCount) = (content, options, pictures)
+    init(_ content: ReportContent, _ options: ItemReport.Options, pictures: Int, unread: Int) {
+        (self.content, self.options, pictureCount, unreadCount) = (content, options, pictures, unread)
     }
 
     /// The page before the items: heading, totals.
@@ -34,15 +38,22 @@ struct ReportPage {
             """
     }
 
-    /// The page after the items.
-    let foot = "</main>\n</body>\n</html>\n"
+    /// The page after the items, of which so many pictures could not be read.
+    func foot(unread count: Int) -> String {
+        let more = count - unreadCount
+        let text = more > 0 ? "<p>\(more.counted("more picture")) cannot be read</p>\n" : ""
+        return "\(text)</main>\n</body>\n</html>\n"
+    }
 
     private var itemCount: Int { content.sections.reduce(0) { $0 + $1.items.count } }
 
     private var summary: String {
         var parts = [itemCount.counted("item")]
         if content.value != nil { parts.append(content.text(content.total)) }
-        if pictureCount > 0 { parts.append(pictureCount.counted("picture")) }
+        if pictureCount > 0 {
+            let unread = unreadCount > 0 ? ", \(unreadCount) of them cannot be read" : ""
+            parts.append(pictureCount.counted("picture") + unread)
+        }
         if !options.date.isEmpty { parts.append(options.date) }
         var text = "<p>\(parts.map(HTMLText.escaped).joined(separator: " · "))</p>\n"
         if let condition = options.condition {
@@ -99,9 +110,9 @@ struct ReportPage {
     /// - Parameters:
     ///   - number: its number in the report, from 1.
     ///   - row: its texts.
-    ///   - pictures: its pictures, as JPEG files; nil for one that could not be read.
+    ///   - pictures: its pictures, as JPEG files.
     /// - Returns: the row of the table.
-    func row(_ number: Int, _ row: ReportContent.Row, _ pictures: [[UInt8]?]) -> String {
+    func row(_ number: Int, _ row: ReportContent.Row, _ pictures: [Result<[UInt8], ImageError>]) -> String {
         let name = row.name.isEmpty ? "(no name)" : row.name
         var text = "<tr><td>\(number)</td>"
         if pictureCount > 0 { text += "<td>\(pictures.first.map { picture($0, name) } ?? "")</td>" }
@@ -120,8 +131,12 @@ struct ReportPage {
         return text + "</tr>\n"
     }
 
-    private func picture(_ bytes: [UInt8]?, _ name: String) -> String {
-        guard let bytes else { return "<em>(the picture cannot be read)</em>" }
+    private func picture(_ picture: Result<[UInt8], ImageError>, _ name: String) -> String {
+        let bytes: [UInt8]
+        switch picture {
+        case .success(let found): bytes = found
+        case .failure(let error): return "<em>(\(error.pictureText))</em>"
+        }
         return "<img src=\"data:image/jpeg;base64,\(Base64.text(bytes))\" alt=\"\(HTMLText.escaped(name))\">"
     }
 
@@ -173,6 +188,18 @@ struct ReportPage {
     }
 }
 
+extension ImageError {
+    /// What is said in the place of a picture.
+    var pictureText: String {
+        fileError?.code == FileLayerCode.absent ? "the picture is missing" : "the picture cannot be read"
+    }
+}
+
+extension PictureFile {
+    /// The key of a failure of one of an item's pictures: the item's key, and for a further picture its place from 0.
+    func failureKey(_ place: Int) -> String { place == 0 ? key : "\(key), picture \(place + 1)" }
+}
+
 /// The texts of values for people, on paper.
 enum ReportText {
     /// A value's text; empty for no value and for an empty text.
@@ -185,13 +212,20 @@ enum ReportText {
         case .integer(let number)?: String(number)
         case .wideInteger(let number)?: String(number)
         case .real(let number)?: real(number)
-        case .single(let number)?: real(Double(number))
+        case .single(let number)?: Int64(exactly: number).map { String($0) } ?? "\(number)"
         case .date(let date)?: day(date)
         case .data(let bytes)?: bytes.count.counted("byte")
         case .array(let elements)?, .set(let elements)?: elements.map { of($0) }.joined(separator: ", ")
         case .dictionary(let entries)?:
             entries.sortedEntries.map { "\($0.key.keyText): \(of($0.value))" }.joined(separator: ", ")
         }
+    }
+
+    /// The title of a group: a moment is exact.
+    static func title(_ value: PropertyListValue?) -> String {
+        let text = of(value)
+        if case .date(let date)? = value, text.hasSuffix("…") { return date.exchangeText }
+        return text
     }
 
     private static func real(_ number: Double) -> String {
@@ -209,70 +243,84 @@ enum ReportText {
     }
 }
 
-/// A sum of values, exact while they are whole numbers or have at most two decimals.
+/// A sum of values by their shortest decimal texts: exact while its digits have room, and marked beyond.
 struct ReportSum {
     /// The number of values in the sum.
     private(set) var count = 0
     /// Values that are not numbers.
     private(set) var misfits = 0
-    private var hundredths: Int128? = 0
+    /// The digits of the sum, with the last `places` behind the point; nil without room.
+    private var digits: Int128? = 0
+    private var places = 0
     private var real = 0.0
-    private var hasDecimals = false
+    /// Whether a value has decimals.
+    private(set) var isDecimal = false
 
     mutating func add(_ value: PropertyListValue?) {
-        switch value {
-        case nil, .null?: return
-        case .integer(let number)?: add(whole: Int128(number))
-        case .wideInteger(let number)?: add(whole: number)
-        case .real(let number)? where number.isFinite: add(number)
-        case .single(let number)? where number.isFinite: add(Double(number))
-        default:
+        if value == nil || value == .null { return }
+        guard let text = Self.decimal(value), let number = Double(text) else {
             misfits += 1
             return
         }
         count += 1
-    }
-
-    private mutating func add(whole number: Int128) {
-        real += Double(number)
-        let (product, isTooLarge) = number.multipliedReportingOverflow(by: 100)
-        add(hundredths: isTooLarge ? nil : product)
-    }
-
-    private mutating func add(_ number: Double) {
         real += number
-        let scaled = (number * 100).rounded()
-        // Beyond, a real has no hundredths.
-        let isExact = abs(scaled) < 0x1p53 && scaled / 100 == number
-        if Int64(exactly: number) == nil { hasDecimals = true }
-        add(hundredths: isExact ? Int128(scaled) : nil)
+        if number.rounded() != number { isDecimal = true }
+        add(digits: text)
     }
 
-    private mutating func add(hundredths number: Int128?) {
-        guard let number, let present = hundredths else {
-            hundredths = nil
+    /// The shortest decimal text of a finite number, such as `0.1`, `12` and `1e+300`; nil for another value.
+    static func decimal(_ value: PropertyListValue?) -> String? {
+        switch value {
+        case .integer(let number)?: String(number)
+        case .wideInteger(let number)?: String(number)
+        case .real(let number)? where number.isFinite: "\(number)"
+        case .single(let number)? where number.isFinite: "\(number)"
+        default: nil
+        }
+    }
+
+    private mutating func add(digits text: String) {
+        let parts = text.split(separator: "e")
+        let point = parts[0].split(separator: ".")
+        let fraction = point.count > 1 && point[1] != "0" ? point[1] : ""
+        let places = fraction.utf8.count - (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+        let most = max(places, self.places, 0)
+        guard let sum = digits.flatMap({ Self.shifted($0, by: most - self.places) }),
+            let number = Int128(String(point[0] + fraction)).flatMap({ Self.shifted($0, by: most - places) })
+        else {
+            digits = nil
             return
         }
-        let (sum, isTooLarge) = present.addingReportingOverflow(number)
-        hundredths = isTooLarge ? nil : sum
+        let (total, isTooLarge) = sum.addingReportingOverflow(number)
+        (digits, self.places) = (isTooLarge ? nil : total, most)
     }
 
-    /// The sum, grouped by thousands, with two decimals if a value has decimals.
+    /// A number times a power of ten; nil without room.
+    private static func shifted(_ number: Int128, by places: Int) -> Int128? {
+        if number == 0 { return 0 }
+        guard places < 39 else { return nil }
+        return (0..<places).reduce(number) { number, _ in
+            guard let (product, isTooLarge) = number?.multipliedReportingOverflow(by: 10) else { return nil }
+            return isTooLarge ? nil : product
+        }
+    }
+
+    /// The sum, grouped by thousands, with two decimals or more if a value has decimals; behind `≈` if it is not exact.
     ///
     /// - Parameters:
     ///   - currency: what is before it.
     ///   - hasDecimals: whether it has decimals in any case, like those beside it.
     /// - Returns: the text.
     func text(_ currency: String, hasDecimals: Bool = false) -> String {
-        guard let hundredths else { return (real < 0 ? "−" : "") + currency + "\(abs(real))" }
-        let digits = String(hundredths.magnitude)
-        let padded = String(repeating: "0", count: max(0, 3 - digits.utf8.count)) + digits
-        let decimals = self.hasDecimals || hasDecimals ? "." + padded.suffix(2) : ""
-        return (hundredths < 0 ? "−" : "") + currency + Self.grouped(padded.dropLast(2)) + decimals
+        guard let digits else { return (count > 1 ? "≈" : "") + (real < 0 ? "-" : "") + currency + "\(abs(real))" }
+        let text = String(digits.magnitude)
+        let padded = String(repeating: "0", count: max(0, places + 1 - text.utf8.count)) + text
+        var decimals = padded.suffix(places)
+        while decimals.last == "0" { decimals.removeLast() }
+        if isDecimal || hasDecimals { decimals += String(repeating: "0", count: max(0, 2 - decimals.utf8.count)) }
+        return (digits < 0 ? "-" : "") + currency + Self.grouped(padded.dropLast(places))
+            + (decimals.isEmpty ? "" : "." + decimals)
     }
-
-    /// Whether the sum has decimals.
-    var isDecimal: Bool { hasDecimals }
 
     private static func grouped(_ digits: Substring) -> String {
         var result = ""

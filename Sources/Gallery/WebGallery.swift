@@ -13,18 +13,24 @@ public struct WebGallery {
         public var items = 0
         /// The number of pictures on the page.
         public var pictures = 0
-        /// The reasons for unreadable pictures, by key.
+        /// The reasons for unreadable pictures, by the item's key, of a further picture with its number.
         public var failures: [String: String] = [:]
+        /// The number of files of an earlier gallery that were removed: those of pictures that are no longer on the page.
+        public var removedFiles = 0
         /// The path of the page.
         public var page = ""
     }
 
     private struct Entry {
         var values: PropertyListFields
+        /// The number that is in the totals, as its shortest decimal text; nil for none.
+        var worth: String?
         var thumbnail: String?
         var picture: String?
         /// The item's further pictures.
         var others: [String]?
+        /// What is said of pictures that are not shown.
+        var lacks: [String]?
 
         mutating func add(_ file: GalleryPicture) {
             let path = "\(GalleryPicture.pictures)/\(file.name)"
@@ -36,10 +42,13 @@ public struct WebGallery {
             }
         }
 
+        mutating func add(_ failure: ImageError) { lacks = (lacks ?? []) + ["(\(failure.pictureText))"] }
+
         /// As an object of JSON, which has the pictures only if there are any.
         var value: PropertyListValue {
             .of([
-                "values": JSONValue.fields(values), "thumbnail": thumbnail, "picture": picture, "others": others,
+                "values": JSONValue.fields(values), "worth": worth, "thumbnail": thumbnail, "picture": picture,
+                "others": others, "lacks": lacks,
             ])
         }
     }
@@ -79,14 +88,17 @@ public struct WebGallery {
     ) throws -> Summary {
         var summary = Summary()
         try layer.makeDirectories(folder)
-        if !replaces { try checkOwner(of: folder) }
+        let isOwn = try isGallery(folder)
+        if !replaces, !isOwn { try checkIsEmpty(folder) }
         // The style sheet is first: it marks the folder, so that a later gallery may replace an interrupted one.
         try write(Array(GalleryStyle.css.utf8), "gallery.css", in: folder)
         var custom: NameSet = []
         var entries: [Entry] = []
         var work: [[GalleryPicture]] = []
+        let value = try ReportContent.value(of: items)
         for item in items {
             var entry = Entry(values: [:])
+            entry.worth = try value.flatMap { ReportSum.decimal(try item.value(forField: $0)) }
             let names = try item.customFieldNames
             custom.formUnion(names)
             for name in item.store.schema.names + names {
@@ -95,15 +107,20 @@ public struct WebGallery {
                 let shown = isNumber ? nil : item.store.shown(value, name)
                 entry.values[name] = shown.map { .string($0) } ?? GalleryValue.of(value)
             }
+            let files = images.listedPictureFiles(forKey: try item.itemKey)
+            let first = files.firstIndex { $0.isAtHand } ?? 0
             work.append(
-                images.pictureFiles(forKey: try item.itemKey).enumerated().map { place, file in
-                    GalleryPicture(file, number: entries.count + 1, place: place, folder: folder, layer: layer)
+                files.enumerated().map { place, file in
+                    GalleryPicture(
+                        file, number: entries.count + 1, place: place, isFirst: place == first, folder: folder,
+                        layer: layer)
                 })
             entries.append(entry)
         }
         for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] where work.contains(where: { !$0.isEmpty }) {
             try layer.makeDirectories(PathText.join(folder, kind))
         }
+        var written: NameSet = []
         // Nearly all of the time is spent here.
         let pictures = work
         try ParallelWork.forEach(pictures.count) { number in
@@ -113,10 +130,12 @@ public struct WebGallery {
                 switch result {
                 case .success:
                     entries[number].add(picture)
+                    written.formUnion(picture.paths)
                     summary.pictures += 1
                 case .failure(let error):
                     if error.code == .unwritable, let fileError = error.fileError { throw fileError }
-                    summary.failures[picture.file.key] = error.message
+                    entries[number].add(error)
+                    summary.failures[picture.file.failureKey(picture.place)] = error.message
                 }
             }
             try progress(number + 1)
@@ -126,22 +145,43 @@ public struct WebGallery {
         let amounts = items.first?.store.declarations.all.filter { $0.format == .money }.map(\.name) ?? []
         let store = items.first?.store
         try write(
-            javaScript(fields, amounts, entries, titleField: store.flatMap(\.titleName) ?? "name"), "items.js",
+            javaScript(fields, amounts, entries, value, titleField: store.flatMap(\.titleName) ?? "name"), "items.js",
             in: folder)
         try write(Array(GalleryScript.javaScript.utf8), "gallery.js", in: folder)
         // The page is last, after its files.
         try write(Array(GalleryPage.html(title: title).utf8), "index.html", in: folder)
         summary.page = PathText.join(folder, "index.html")
+        // In a folder of somebody else's, pictures may be theirs.
+        if isOwn { summary.removedFiles = try removeFiles(in: folder, but: written) }
         return summary
     }
 
-    /// Refuses a folder with other files than a gallery's.
-    private func checkOwner(of folder: String) throws(FileError) {
+    /// Removes the pictures of an earlier gallery, and returns their number.
+    private func removeFiles(in folder: String, but written: NameSet) throws(FileError) -> Int {
+        var count = 0
+        for kind in [GalleryPicture.pictures, GalleryPicture.thumbnails] {
+            let subfolder = PathText.join(folder, kind)
+            for name in layer.exists(subfolder) ? try layer.list(subfolder) : []
+            where GalleryPicture.isName(name) && !written.contains(PathText.join(kind, name)) {
+                try layer.remove(PathText.join(subfolder, name))
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// Whether a folder has a gallery, or the beginning of one.
+    private func isGallery(_ folder: String) throws(FileError) -> Bool {
         let names = try layer.list(folder)
-        guard !names.isEmpty else { return }
         let (name, marker) =
             names.contains("index.html") ? ("index.html", GalleryPage.marker) : ("gallery.css", GalleryStyle.marker)
-        if names.contains(name), isMarked(PathText.join(folder, name), marker) { return }
+        return names.contains(name) && isMarked(PathText.join(folder, name), marker)
+    }
+
+    /// Refuses a folder with files.
+    private func checkIsEmpty(_ folder: String) throws(FileError) {
+        let names = try layer.list(folder)
+        guard !names.isEmpty else { return }
         let culprit = names.contains("index.html") ? "index.html" : names.sorted().first ?? ""
         throw FileError(
             .write, PathText.join(folder, "index.html"), code: Self.fileExists,
@@ -157,13 +197,14 @@ public struct WebGallery {
     }
 
     private func javaScript(
-        _ fields: [String], _ amounts: [String], _ entries: [Entry], titleField: String
+        _ fields: [String], _ amounts: [String], _ entries: [Entry], _ value: String?, titleField: String
     ) throws(JSONError) -> [UInt8] {
         func json(_ value: PropertyListValue) throws(JSONError) -> String {
             String(decoding: try value.json(), as: UTF8.self)
         }
         var text = "{\"fields\":\(try json(fields.jsonValue))"
         if titleField != "name" { text += ",\"title\":\(try json(titleField.jsonValue))" }
+        if let value { text += ",\"value\":\(try json(value.jsonValue))" }
         if !amounts.isEmpty { text += ",\"money\":\(try json(amounts.jsonValue))" }
         var items: [String] = []
         for entry in entries { items.append(try json(entry.value)) }
@@ -190,7 +231,9 @@ struct GalleryPicture: Sendable {
     let file: PictureFile
     /// The name of both files.
     let name: String
-    /// Whether it is its item's first; only that one has a thumbnail.
+    /// Its place among its item's pictures, from 0.
+    let place: Int
+    /// Whether it is its item's first that is there; only that one has a thumbnail.
     let isFirst: Bool
     private let folder: String
     private let layer: any FileLayer
@@ -199,13 +242,13 @@ struct GalleryPicture: Sendable {
     ///   - file: the picture in the store.
     ///   - number: its item's number, from 1.
     ///   - place: its place among its item's pictures, from 0.
+    ///   - isFirst: whether it is the first that is there.
     ///   - folder: the gallery's folder, with its two subfolders.
     ///   - layer: the file system for the output.
-    init(_ file: PictureFile, number: Int, place: Int, folder: String, layer: any FileLayer) {
-        self.file = file
+    init(_ file: PictureFile, number: Int, place: Int, isFirst: Bool, folder: String, layer: any FileLayer) {
+        (self.file, self.place, self.isFirst) = (file, place, isFirst)
         self.folder = folder
         self.layer = layer
-        isFirst = place == 0
         name = Self.fileName(file.key, number, place)
     }
 
@@ -229,15 +272,32 @@ struct GalleryPicture: Sendable {
         }
     }
 
+    /// The files in the gallery's folder.
+    var paths: [String] {
+        [PathText.join(Self.pictures, name)] + (isFirst ? [PathText.join(Self.thumbnails, name)] : [])
+    }
+
     /// A name that is valid in a URL; other keys are replaced by a number.
     private static func fileName(_ key: String, _ number: Int, _ place: Int) -> String {
-        let isPlain = key.utf8.allSatisfy {
+        (isPlain(key) ? key : "picture-\(number)") + (place == 0 ? "" : ".\(place + 1)") + ".jpg"
+    }
+
+    /// Whether a file has a name like those of pictures.
+    static func isName(_ name: String) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3 && (Int(parts[1]) ?? 0) > 1, parts.last == "jpg" else {
+            return false
+        }
+        return isPlain(parts[0])
+    }
+
+    private static func isPlain(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy {
             switch $0 {
             case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
             default: false
             }
         }
-        return (isPlain ? key : "picture-\(number)") + (place == 0 ? "" : ".\(place + 1)") + ".jpg"
     }
 }
 
@@ -309,7 +369,7 @@ enum GalleryValue {
         case .integer(let number): return number.magnitude > 1 << 53 ? .string(String(number)) : value
         case .wideInteger(let number): return .string(String(number))
         case .real(let number): return real(number)
-        case .single(let number): return real(Double(number))
+        case .single(let number): return real(Double("\(number)") ?? Double(number))
         case .date(let date): return .string(date.exchangeText)
         case .data(let bytes): return .string("\(bytes.count) bytes")
         case .array(let elements), .set(let elements): return .array(elements.map { of($0) ?? .null })
@@ -378,6 +438,7 @@ enum GalleryStyle {
         dialog::backdrop { background: rgb(0 0 0 / 60%); }
         dialog img { display: block; max-width: 100%; max-height: 60vh; margin: 0 auto; }
         dialog .bar { display: flex; gap: .5rem; justify-content: space-between; padding: .6rem; }
+        dialog .lack { margin: .5rem 1rem; color: var(--soft); }
         dialog h2 { margin: .75rem 1rem 0; font-size: 1.15rem; overflow-wrap: anywhere; }
         dialog dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .25rem 1rem; margin: .75rem 1rem 1rem; }
         dialog dt { color: var(--soft); }

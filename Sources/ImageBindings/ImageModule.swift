@@ -106,9 +106,10 @@ final class ImageClasses {
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) picture:show()"
         ) { [unowned host] picture -> Void in host.activeFrontEnd?.show(picture) }
         cls.metamethod("__tostring") { picture, call in
-            let kilobytes = (picture.byteCount + 500) / 1000
+            let count = picture.byteCount
+            let size = count < 1000 ? count.counted("byte") : "\((count + 500) / 1000) kB"
             let format = picture.format?.displayName ?? "picture"
-            return call.returns("\(picture.width)×\(picture.height) \(format), \(kilobytes) kB")
+            return call.returns("\(picture.width)×\(picture.height) \(format), \(size)")
         }
         return cls
     }
@@ -152,8 +153,8 @@ final class ImageClasses {
             example:
                 "local picture = assert(image.fromData(data.fromBase64(\"R0lGODdhAQABAIAAAP///////ywAAAAAAQABAAACAkQBADs=\"))) return images:setImage(picture, \"cover\", { quality = 0.8 })"
         ) { (store, image: BitmapImage, key: String, options: Quality) in
-            guard (0...1).contains(options.quality) else {
-                throw LuaMismatch("option 'quality': 0 to 1 expected, got \(options.quality)", argument: "options")
+            if let quality = options.quality, !(0...1).contains(quality) {
+                throw LuaMismatch("option 'quality': 0 to 1 expected, got \(quality)", argument: "options")
             }
             return try Self.keyed {
                 try store.setImage(image, forKey: key, quality: options.quality)
@@ -197,10 +198,10 @@ final class ImageClasses {
 
     /// Options of `setImage`.
     private struct Quality: LuaOptions {
-        var quality = 0.5
+        var quality: Double?
 
         static var luaOptions: [LuaOption<Quality>] {
-            LuaOption("quality", \.quality, doc: "0 to 1 (default: 0.5)")
+            LuaOption("quality", \.quality, doc: "0 to 1 (default: 0.5, and a stored picture keeps its bytes)")
         }
     }
 
@@ -285,9 +286,11 @@ extension ImageClasses {
             return try Self.keyed(argument: "keys") {
                 let work = try LongWork("Making thumbnails", total: keys.count, in: host.runtime)
                 defer { work.finish() }
-                return try store.prepareThumbnails(
-                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step
-                ).mapValues(\.message)
+                let failures = try store.prepareThumbnails(
+                    forKeys: keys, size: size, cornerRadius: radius, progress: work.step)
+                let table = host.state.makeTable(fields: failures.count)
+                for (key, failure) in failures { table[key] = .text(failure.message) }
+                return table
             }
         }
     }
@@ -362,7 +365,7 @@ enum GalleryBinding {
             returns: LuaType.orError(.table),
             doc:
                 "Writes an offline page with the items' pictures and fields, search, sort and totals: open its index.html. "
-                + "A terminal shows a progress bar. Returns a table with page, items, pictures and failures (messages by key), or nil and an error.",
+                + "A terminal shows a progress bar. Returns a table with page, items, pictures, removedFiles (of an earlier gallery) and failures (messages by key), or nil and an error.",
             example: "return items:query():gallery(app.container.tmp .. \"/gallery\").items"
         ) { [unowned host] (value, folder: String, options: Page) in
             try OrError(returning: FileError.self) {
@@ -375,6 +378,7 @@ enum GalleryBinding {
                 let summary = try gallery.write(items, to: folder, replaces: options.replace, progress: work.step)
                 return host.state.makeTable([
                     "page": summary.page, "items": summary.items, "pictures": summary.pictures,
+                    "removedFiles": summary.removedFiles,
                     "failures": summary.failures,
                 ])
             }

@@ -198,8 +198,16 @@ public final class BitmapImage: Sendable {
     package func jpegData(
         quality: Double = 0.5, sizing: ImageSizing? = nil, metadata: ImageMetadata.Preserved
     ) throws(ImageError) -> [UInt8] {
+        try jpeg(quality, sizing, metadata).bytes
+    }
+
+    /// The same, and what the decoder says of damage in the picture's file; nil for none.
+    func jpeg(
+        _ quality: Double, _ sizing: ImageSizing? = nil, _ metadata: ImageMetadata.Preserved = .nothing
+    ) throws(ImageError) -> (bytes: [UInt8], damage: String?) {
         let percent = quality.isNaN ? 50 : Int((min(max(quality, 0), 1) * 100).rounded())
-        return try render(sizing, as: .jpeg(quality: percent), metadata).bytes
+        let output = try render(sizing, as: .jpeg(quality: percent), metadata)
+        return (output.bytes, output.damage)
     }
 
     /// The picture as a PNG file, without metadata.

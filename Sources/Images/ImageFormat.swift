@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// The formats of pictures, detected by the first bytes and not by the file's name.
@@ -139,7 +140,7 @@ enum JPEGHeader {
                 header = ImageHeader(width: width, height: height, isComplete: false)
             case 0xe1:
                 hasMetadata = true
-                orientation = EXIFOrientation.inSegment(segment) ?? orientation
+                orientation = EXIFSegment(segment)?.orientation ?? orientation
             // All segments except JFIF's, the colour profile's and Adobe's; and comments.
             case 0xe3...0xed, 0xef, 0xfe: hasMetadata = true
             case 0xda:
@@ -218,27 +219,51 @@ enum PNGHeader {
     }
 }
 
-/// Reads the orientation from EXIF.
-enum EXIFOrientation {
-    private static let tag = 0x0112
-    private static let shortType = 3
+/// The fields of EXIF that are read here: the orientation, which needs no libvips, and values for which libvips has prose.
+struct EXIFSegment {
+    private let file: HeaderBytes
+    /// The offset of the first directory.
+    private let first: Int
 
-    /// The orientation, 1 to 8, in a JPEG's APP1 segment without its marker and length; nil when it has none.
-    static func inSegment(_ segment: HeaderBytes) -> Int? {
+    /// Reads a JPEG's APP1 segment without its marker and length; nil for another one.
+    init?(_ segment: HeaderBytes) {
         guard segment.has(Array("Exif\0\0".utf8), at: 0) else { return nil }
         let tiff = segment.bytes.dropFirst(6)
         let isLittleEndian = tiff.starts(with: "II".utf8)
         guard isLittleEndian || tiff.starts(with: "MM".utf8) else { return nil }
-        let file = HeaderBytes(tiff, isLittleEndian: isLittleEndian)
-        guard file.int16(2) == 42, let directory = file.int32(4), let count = file.int16(directory) else { return nil }
-        for entry in 0..<count {
-            let offset = directory + 2 + entry * 12
-            guard let found = file.int16(offset) else { return nil }
-            if found == tag && file.int16(offset + 2) == shortType {
-                return file.int16(offset + 8).flatMap { (1...8).contains($0) ? $0 : nil }
-            }
-        }
-        return nil
+        file = HeaderBytes(tiff, isLittleEndian: isLittleEndian)
+        guard file.int16(2) == 42, let directory = file.int32(4) else { return nil }
+        first = directory
+    }
+
+    /// 1 to 8; nil when there is none.
+    var orientation: Int? {
+        guard let entry = entry(0x0112, in: first), file.int16(entry + 2) == 3 else { return nil }
+        return file.int16(entry + 8).flatMap { (1...8).contains($0) ? $0 : nil }
+    }
+
+    /// 1 for an altitude below the sea.
+    var altitudeReference: Int64? {
+        guard let entry = entry(5, in: directory(0x8825)), file.int16(entry + 2) == 1 else { return nil }
+        return file.byte(entry + 8).map { Int64($0) }
+    }
+
+    /// A comment in UTF-16.
+    var unicodeComment: String? {
+        guard let entry = entry(0x9286, in: directory(0x8769)), let count = file.int32(entry + 4), count > 8,
+            let offset = file.int32(entry + 8), file.has(Array("UNICODE\0".utf8), at: offset)
+        else { return nil }
+        let units = stride(from: offset + 8, to: offset + count - 1, by: 2).compactMap(file.int16)
+        guard units.count == (count - 8) / 2 else { return nil }
+        return String(decoding: units.map { UInt16($0) }.prefix { $0 != 0 }, as: UTF16.self)
+    }
+
+    private func directory(_ tag: Int) -> Int? { entry(tag, in: first).flatMap { file.int32($0 + 8) } }
+
+    /// The offset of a field's entry in a directory.
+    private func entry(_ tag: Int, in directory: Int?) -> Int? {
+        guard let directory, let count = file.int16(directory) else { return nil }
+        return (0..<count).lazy.map { directory + 2 + $0 * 12 }.first { file.int16($0) == tag }
     }
 }
 
@@ -279,14 +304,25 @@ package struct ImageMetadata: Sendable, Hashable {
     private let latitude: Double?
     private let longitude: Double?
 
-    /// - Parameter fields: libvips's names and texts: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`.
+    /// - Parameter fields: libvips's names and texts: `ifd2-FNumber`, `28/10 (f/2.8, Rational, 1 components, 8 bytes)`; and as
+    ///   `data` the segment in hexadecimal digits.
     init(fields: [(name: String, text: String)]) {
         var values: [String: Value] = [:]
         var unread: [String] = []
+        let data = fields.last.flatMap { field in
+            field.name == "data" ? [UInt8](hexadecimal: field.text, count: field.text.utf8.count / 2) : nil
+        }
+        let segment = data.flatMap { EXIFSegment(HeaderBytes($0[...])) }
         for (name, text) in fields {
             guard let dash = name.firstIndex(of: "-") else { continue }
             let key = String(name[name.index(after: dash)...])
-            guard let value = Self.value(text) else {
+            let exact: Value? =
+                switch key {
+                case "GPSAltitudeRef": segment?.altitudeReference.map(Value.integer)
+                case "UserComment": segment?.unicodeComment.map(Value.text)
+                default: nil
+                }
+            guard let value = exact ?? Self.value(text) else {
                 unread.append(key)
                 continue
             }
@@ -308,7 +344,10 @@ package struct ImageMetadata: Sendable, Hashable {
         let both = text[..<kind]
         let numbers =
             type == "ASCII" || type == "Undefined"
-            ? [] : both[..<(both.range(forwards: " (") ?? both.endIndex)].split(separator: " ").map(Self.number)
+            ? []
+            : both[..<(both.range(forwards: " (") ?? both.endIndex)].split(separator: " ").map {
+                Self.number($0, isUnsigned: type == "Long")
+            }
         // Bytes may hold a text, such as Windows' titles, and 0/0 is no number.
         guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }) else {
             // The value and its display form are equal in texts, separated by " (".
@@ -316,7 +355,8 @@ package struct ImageMetadata: Sendable, Hashable {
             let first = both.prefix(length)
             let value =
                 both.dropFirst(length).hasPrefix(" (") ? first : both[..<(both.range(forwards: " (") ?? both.endIndex)]
-            return .text(String(value))
+            // A comment in a coding that libvips does not read.
+            return value.hasPrefix("Unsupported ") && type == "Undefined" ? nil : .text(String(value))
         }
         if numbers.count > 1 { return .numbers(numbers.compactMap { $0 }) }
         guard let single = numbers[0] else { return nil }
@@ -324,11 +364,11 @@ package struct ImageMetadata: Sendable, Hashable {
             ? .number(single) : Int64(exactly: single).map(Value.integer) ?? .number(single)
     }
 
-    /// `28/10` or `100`; nil for a denominator of zero.
-    private static func number(_ text: Substring) -> Double? {
+    /// `28/10` or `100`; nil for a denominator of zero. Libvips writes an unsigned number of 32 bits as a signed one.
+    private static func number(_ text: Substring, isUnsigned: Bool) -> Double? {
         let parts = text.split(separator: "/", maxSplits: 1)
         guard let first = parts.first, let numerator = Double(first) else { return nil }
-        guard parts.count == 2 else { return numerator }
+        guard parts.count == 2 else { return isUnsigned && numerator < 0 ? numerator + 0x1p32 : numerator }
         guard let denominator = Double(parts[1]), denominator != 0 else { return nil }
         return numerator / denominator
     }

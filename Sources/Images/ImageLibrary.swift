@@ -18,6 +18,8 @@ package enum ImageLibrary {
         var height: Int
         var channels: Int
         var bytes: [UInt8]
+        /// What the decoder says of damage; nil for none.
+        var damage: String?
     }
 
     enum Kind {
@@ -44,7 +46,8 @@ package enum ImageLibrary {
         return (Int(result.width), Int(result.height))
     }
 
-    /// The fields of the EXIF segment with libvips's names (`ifd0-Make`) and texts, without decoding.
+    /// The fields of the EXIF segment with libvips's names (`ifd0-Make`) and texts, and the segment in hexadecimal digits as
+    /// `data`, without decoding.
     static func exif(_ bytes: [UInt8], limits: ImageLimits) throws(ImageError) -> [(name: String, text: String)] {
         var result = cimaging_result()
         let status = withSource(.encoded(bytes), limits) { cimaging_exif(&$0, &result) }
@@ -106,7 +109,8 @@ package enum ImageLibrary {
         defer { cimaging_free(result.bytes) }
         return Output(
             width: Int(result.width), height: Int(result.height), channels: Int(result.bands),
-            bytes: [UInt8](UnsafeRawBufferPointer(start: result.bytes, count: result.length)))
+            bytes: [UInt8](UnsafeRawBufferPointer(start: result.bytes, count: result.length)),
+            damage: result.message.0 == 0 ? nil : words(of: result))
     }
 
     private static func withSource(

@@ -75,30 +75,41 @@ public final class ImageStore {
 
     /// Stores a picture, in place of the key's earlier one: as a JPEG file, atomically and durably, and in the cache.
     ///
-    /// Without libvips a JPEG file is stored unchanged.
+    /// Without libvips a JPEG file is stored unchanged. Damage within a picture is logged.
     ///
     /// - Parameters:
     ///   - image: the picture.
     ///   - key: its key.
-    ///   - quality: the quality of the JPEG file, 0 to 1.
+    ///   - quality: the quality of the JPEG file, 0 to 1; nil for 0.5, and for the unchanged bytes of a picture of a store.
     /// - Throws: `ImageError` for an invalid key, or when the picture cannot be decoded or written; then the earlier
     ///   picture remains.
-    public func setImage(_ image: BitmapImage, forKey key: String, quality: Double = 0.5) throws(ImageError) {
+    public func setImage(_ image: BitmapImage, forKey key: String, quality: Double? = nil) throws(ImageError) {
         try checkKey(key)
-        let bytes = try Self.jpeg(image, quality)
+        let bytes = try jpeg(image, key, quality)
         do throws(StoreError) { try attachments.setBytes(bytes, forAnyKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
         if let file = attachments.file(forKey: key) { cache.insert(image, forKey: file.name) }
     }
 
-    /// The JPEG file that a store keeps of a picture; without libvips, a JPEG file's bytes. On any thread.
-    package static func jpeg(_ image: BitmapImage, _ quality: Double = 0.5) throws(ImageError) -> [UInt8] {
+    private func jpeg(_ image: BitmapImage, _ key: String, _ quality: Double?) throws(ImageError) -> [UInt8] {
+        let (bytes, damage) = try Self.jpeg(image, quality)
+        if let damage { logger.warning("the picture stored as \(key) is damaged within: \(damage)") }
+        return bytes
+    }
+
+    /// The JPEG file that a store keeps of a picture, and what the decoder says of damage; without libvips, a JPEG file's
+    /// bytes. On any thread.
+    package static func jpeg(
+        _ image: BitmapImage, _ quality: Double? = nil
+    ) throws(ImageError) -> (bytes: [UInt8], damage: String?) {
+        // Another encoding would only lose quality.
+        if quality == nil, image.isStored, let own = image.encodedJPEG { return (own, nil) }
         do throws(ImageError) {
-            return try image.jpegData(quality: quality)
+            return try image.jpeg(quality ?? 0.5)
         } catch {
             guard error.code == .libraryMissing, let own = image.encodedJPEG else { throw error }
-            return own
+            return (own, nil)
         }
     }
 
@@ -136,6 +147,11 @@ public final class ImageStore {
     /// The files of an item's pictures, in order.
     package func pictureFiles(forKey key: String) -> [PictureFile] {
         attachments.files(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
+    }
+
+    /// The same with files that the item's record lists and that are not there.
+    package func listedPictureFiles(forKey key: String) -> [PictureFile] {
+        attachments.listedFiles(forKey: key).map { PictureFile(key: key, file: $0, limits: limits, layer: layer) }
     }
 
     /// The file of a key's picture, whether or not it exists.
@@ -238,37 +254,37 @@ extension ImageStore {
         try checkKey(key)
         attachments.recordRead(key)
         var images: [BitmapImage] = []
-        for file in attachments.files(forKey: key) {
+        for file in attachments.listedFiles(forKey: key) {
             if let image = try open(file, key, file.path) { images.append(image) }
         }
         return images
     }
 
-    /// Sets the pictures of an item, in order. A picture that it has or that a store returned keeps its bytes; others
-    /// are stored as by ``setImage(_:forKey:quality:)``. A new order writes no picture.
+    /// Sets the pictures of an item, in order. A picture that it has keeps its file; others are stored as by
+    /// ``setImage(_:forKey:quality:)``. A new order writes no picture.
     ///
     /// - Parameters:
     ///   - images: the pictures; at most one for a key of no item.
     ///   - key: the item's key.
-    ///   - quality: the quality of the JPEG files of new pictures, 0 to 1.
+    ///   - quality: as for a single picture.
     /// - Throws: `ImageError` as ``setImage(_:forKey:quality:)`` does; then all pictures remain unchanged.
-    public func setImages(_ images: [BitmapImage], forKey key: String, quality: Double = 0.5) throws(ImageError) {
+    public func setImages(_ images: [BitmapImage], forKey key: String, quality: Double? = nil) throws(ImageError) {
         try checkKey(key)
         // The cache may have the picture from before its encoding.
         let present = attachments.files(forKey: key).map(\.name)
+        let missing = attachments.listedFiles(forKey: key).map(\.name).filter { !present.contains($0) }
         var contents: [AttachmentContent] = []
         for image in images {
             if let name = present.first(where: { cache.peek($0) === image }) {
                 contents.append(.existing(name))
-            } else if image.isStored, let bytes = image.encodedJPEG {
-                contents.append(.bytes(bytes))
             } else {
-                contents.append(.bytes(try Self.jpeg(image, quality)))
+                contents.append(.bytes(try jpeg(image, key, quality)))
             }
         }
         do throws(StoreError) { try attachments.set(contents, forKey: key) } catch {
             throw ImageError(.unwritable, error)
         }
+        for name in missing { logger.warning("\(key) no longer names the picture \(name), which is not there") }
         let files = attachments.files(forKey: key)
         // A file whose presence is unknown would shift the others.
         guard files.count == images.count else { return }
@@ -308,7 +324,7 @@ struct ImageCache {
 
     private var nodes: [Node?] = []
     private var free: [Int] = []
-    private var places: [String: Int] = [:]
+    private var places: NameTable<Int> = [:]
     private var newest: Int?
     private var oldest: Int?
 

@@ -22,12 +22,14 @@ package struct StoreCheck {
     private var form: ArchiveSchema?
     private var orphans: [String] = []
     private var hasBadIndex = false
+    /// Whether a newer program wrote the journal, and so is the one to repair something.
+    private let hasNewerJournal: Bool
     private var badPreferences: [String] = []
 
     /// The folder in Documents to which a repair moves pictures without items.
     static let orphanFolder = "Pictures without items"
 
-    /// Checks everything, including the pictures. O(bytes of the archive and the journal).
+    /// Checks everything, including the pictures' headers and ends. O(bytes of the archive, the journal and the pictures).
     ///
     /// - Parameters:
     ///   - container: the container.
@@ -41,6 +43,11 @@ package struct StoreCheck {
         self.schema = schema
         self.layer = layer
         pictures = ImageStore(directory: container.documents, caches: container.caches, using: layer, logger: logger)
+        if case .failure(let error)? = Self.journalHeader(in: container, using: layer) {
+            hasNewerJournal = error.code == .newerFormat
+        } else {
+            hasNewerJournal = false
+        }
         checkItems()
         checkJournal()
         checkIndex()
@@ -57,7 +64,25 @@ package struct StoreCheck {
     package var canBeRepaired: Bool { findings.contains { $0.remedy != nil } }
 
     private mutating func record(_ severity: StoreFinding.Severity, _ message: String, _ remedy: String? = nil) {
-        findings.append(StoreFinding(severity, message, remedy: remedy))
+        findings.append(StoreFinding(severity, message, remedy: hasNewerJournal ? nil : remedy))
+    }
+
+    /// The journal's header, or why there is none; nil without a journal.
+    private static func journalHeader(
+        in container: ApplicationContainer, using layer: any FileLayer
+    ) -> Result<JournalHeader, StoreError>? {
+        let path = PathText.join(container.documents, "items.journal")
+        guard let bytes = try? layer.contents(of: path), !bytes.isEmpty else { return nil }
+        return Result { () throws(StoreError) in
+            try bytes.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+        }
+    }
+
+    /// Whether the journal of a container says that its items have no fields but their key and declared ones.
+    package static func hasOwnFields(_ container: ApplicationContainer) -> Bool {
+        guard let layer = try? BeneathFileLayer(container.path) else { return false }
+        let header = try? journalHeader(in: container, using: layer)?.get()
+        return header.map { $0.layout == JournalHeader.layout(of: ItemSchema()) } ?? false
     }
 
     private func path(_ name: String) -> String { PathText.join(container.documents, name) }
@@ -140,13 +165,18 @@ package struct StoreCheck {
 
     private mutating func checkPictures() {
         guard let store else { return }
-        guard let keys = try? pictures.keys() else { return }
+        guard let keys = try? pictures.keys(), let known = (try? pictures.attachments.keys()).map({ NameSet($0) })
+        else {
+            return
+        }
+        // Another file is a picture only if an item names it.
         orphans = keys.filter { !store.namesAttachment($0) }
-        if !keys.isEmpty { record(.note, keys.count.counted("picture")) }
+        let present = known.filter(store.namesAttachment).sorted()
+        let count = orphans.count + present.count
+        if count > 0 { record(.note, count.counted("picture")) }
         for key in orphans {
             record(.warning, "the picture \(key) has no item", "move it to Documents/\(Self.orphanFolder)")
         }
-        let known = Set(keys)
         let removed = Set(pictures.attachments.removedKeys)
         for key in removed.sorted() where store.namesAttachment(key) && !known.contains(key) {
             let folder = pictures.attachments.removedFolder
@@ -172,6 +202,23 @@ package struct StoreCheck {
         if missing.count > 20 {
             record(.warning, "\(missing.count - 20) more pictures that items name are not there")
         }
+        checkHeaders(present)
+    }
+
+    /// Checks that the files of pictures are pictures, and have their ends.
+    private mutating func checkHeaders(_ names: [String]) {
+        var failures = 0
+        for name in names {
+            do throws(ImageError) {
+                _ = try BitmapImage.open(path(name), limits: pictures.limits, using: layer, isStored: true)
+            } catch {
+                failures += 1
+                if failures <= 20 {
+                    record(.error, "the picture \(name) is there and cannot be read: \(error.message)")
+                }
+            }
+        }
+        if failures > 20 { record(.error, "\(failures - 20) more pictures are there and cannot be read") }
     }
 
     private mutating func checkPreferences() {
@@ -204,6 +251,7 @@ package struct StoreCheck {
                 ("items.journal.torn-", "the end of a journal that could not be used"),
                 ("items.journal.other-", "a journal of another archive"),
                 ("items.archive.damaged-", "an archive as it was when it was found damaged"),
+                ("items.archive.other-", "an archive that another program put in place while this one was in use"),
                 ("items.archive.original-", "an archive with more in it than items hold"),
             ]
             guard let kind = kinds.first(where: { name.hasPrefix($0.0) }) else { continue }
@@ -222,7 +270,9 @@ package struct StoreCheck {
     ///   earlier changes remain.
     package func repair() throws -> [String] {
         // Opening for writing quarantines unusable files and reports them.
-        let persistence = ArchivePersistence(folder: container.documents, using: layer, indexFolder: container.caches)
+        // By its index, a damaged archive would not be read.
+        let persistence = ArchivePersistence(
+            folder: container.documents, using: layer, indexFolder: container.caches, mappedFrom: .max)
         try persistence.takeLock()
         var done: [String] = []
         let removed = container.removeLeftovers(using: layer)

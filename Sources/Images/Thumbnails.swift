@@ -40,9 +40,9 @@ extension ImageStore {
     /// - Throws: `ImageError` for an invalid key, and errors of `progress`.
     package func prepareThumbnails(
         forKeys keys: [String], size: Int, cornerRadius: Double? = nil, progress: (Int) throws -> Void = { _ in }
-    ) throws -> [String: ImageError] {
+    ) throws -> NameTable<ImageError> {
         let files = try keys.map { key throws(ImageError) in try thumbnailFile(forKey: key, size, cornerRadius) }
-        var failures: [String: ImageError] = [:]
+        var failures: NameTable<ImageError> = [:]
         try ParallelWork.forEach(files.count) { number -> ImageError? in
             ImageLibrary.concurrently { files[number].prepare() }
         } consume: { number, failure in

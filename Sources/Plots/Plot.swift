@@ -33,16 +33,19 @@ package final class Plot: Sendable {
     package let remarks: [String]
     /// The number of rows that are drawn.
     package let count: Int
+    /// The number of rows that are left out.
+    let leftOut: Int
     /// What a row is, in the singular: `item`.
     let noun: String
     let marks: PlotMarks
 
     init(
-        _ kind: Kind, title: String, x: PlotAxis, y: PlotAxis, remarks: [String], count: Int, noun: String,
-        marks: PlotMarks
+        _ kind: Kind, title: String, x: PlotAxis, y: PlotAxis, remarks: [String], count: Int,
+        leftOut: Int, noun: String, marks: PlotMarks
     ) {
         (self.kind, self.title, self.x, self.y) = (kind, title, x, y)
-        (self.remarks, self.count, self.noun, self.marks) = (remarks, count, noun, marks)
+        (self.remarks, self.count, self.leftOut) = (remarks, count, leftOut)
+        (self.noun, self.marks) = (noun, marks)
     }
 
     /// One line for `tostring`: `histogram of price (28 items)`.
@@ -101,10 +104,33 @@ package struct PlotAxis: Sendable, Hashable {
     package var unit: PlotUnit
 }
 
-/// A category and its amount.
+/// A category and its sum.
 struct PlotBar: Sendable, Hashable {
     var label: String
-    var amount: Double
+    var sum: PlotSum
+
+    /// What is drawn.
+    var amount: Double { sum.nearest }
+}
+
+/// A sum of numbers, exact while its digits have room.
+struct PlotSum: Hashable, Sendable {
+    private(set) var nearest: Double
+    private var exact: PlotNumber?
+
+    init(_ number: Double) { (nearest, exact) = (number, PlotNumber(number)) }
+    init(_ number: Int128) { (nearest, exact) = (Double(number), PlotNumber(digits: number, exponent: 0)) }
+
+    static func += (sum: inout PlotSum, other: PlotSum) {
+        sum.exact = sum.exact.flatMap { first in other.exact.flatMap(first.adding) }
+        sum.nearest = sum.exact?.value ?? (sum.nearest + other.nearest)
+    }
+
+    /// The text in so many columns; a sum that is not exact is marked.
+    func label(_ unit: PlotUnit, atMost width: Int = .max) -> String {
+        if let exact { return exact.label(unit, atMost: width) }
+        return nearest.isFinite ? "≈" + PlotNumber(nearest).label(unit, atMost: width - 1) : "\(nearest)"
+    }
 }
 
 struct PlotPoint: Sendable, Hashable {

@@ -42,8 +42,8 @@ extension Plot {
         var builder = builder
         let (marks, x, y, title) = try builder.build()
         self.init(
-            builder.kind, title: title, x: x, y: y, remarks: builder.remarks, count: builder.count, noun: builder.noun,
-            marks: marks)
+            builder.kind, title: title, x: x, y: y, remarks: builder.remarks, count: builder.count,
+            leftOut: builder.leftOut, noun: builder.noun, marks: marks)
     }
 }
 
@@ -111,6 +111,23 @@ struct PlotValues {
         return number
     }
 
+    /// The number of a value as the first one of a sum; integers are exact.
+    func amount(_ row: Int) throws(Fault) -> PlotSum {
+        switch column.values[row] {
+        case .integer(let value)? where kind != .date: PlotSum(Int128(value))
+        case .wideInteger(let value)? where kind != .date: PlotSum(value)
+        default: PlotSum(try number(row))
+        }
+    }
+
+    /// Whether a value is a text, and not a number with the same label.
+    func isText(_ row: Int) -> Bool {
+        switch column.values[row] {
+        case .string?, .utf16?: true
+        default: false
+        }
+    }
+
     /// The name of a value, as a category.
     func label(_ row: Int) throws(Fault) -> String {
         switch column.values[row] {
@@ -152,6 +169,7 @@ struct PlotBuilder {
     private let isChosen: Bool
     /// The rows that are left out, by column and by reason.
     private var faults = [[Int]](repeating: [0, 0, 0], count: 2)
+    var leftOut: Int { faults.joined().reduce(0, +) }
 
     init(_ choice: PlotChoice, order: Plot.Order, noun: String) {
         (kind, self.order, self.noun, isChosen) = (choice.kind, order, noun, choice.isChosen)
@@ -237,25 +255,23 @@ struct PlotBuilder {
     }
 
     private mutating func bars(_ x: PlotValues, _ y: PlotValues?) -> [PlotBar] {
-        var places: NameTable<Int> = [:]
+        var (texts, plain): (NameTable<Int>, NameTable<Int>) = ([:], [:])
         var bars: [PlotBar] = []
         for row in x.column.values.indices {
             guard let label = value(0, { () throws(PlotValues.Fault) in try x.label(row) }),
-                let amount = value(1, { () throws(PlotValues.Fault) in try y?.number(row) ?? 1 })
+                let amount = value(1, { () throws(PlotValues.Fault) in try y?.amount(row) ?? PlotSum(Int128(1)) })
             else { continue }
             count += 1
-            if let place = places[label] {
-                bars[place].amount += amount
+            let isText = x.isText(row)
+            if let place = isText ? texts[label] : plain[label] {
+                bars[place].sum += amount
             } else {
-                places[label] = bars.count
-                bars.append(PlotBar(label: label, amount: amount))
+                if isText { texts[label] = bars.count } else { plain[label] = bars.count }
+                bars.append(PlotBar(label: label, sum: amount))
             }
         }
-        if order == .value {
-            let places = bars.indices.sorted { (-bars[$0].amount, $0) < (-bars[$1].amount, $1) }
-            return places.map { bars[$0] }
-        }
-        return bars
+        for (label, place) in texts where plain[label] != nil { bars[place].label = "\"\(label)\"" }
+        return order == .value ? bars.longestFirst.map { bars[$0] } : bars
     }
 
     /// A value of a column, or nil, which is counted.

@@ -156,7 +156,7 @@ private struct PlotSVG {
         }
         let limit = max(8, Int(width / Self.character / 3))
         let names = shown.map { $0.label.isEmpty ? "\"\"" : TextTable.cut($0.label, to: limit) }
-        let amounts = shown.map { PlotNumber.label($0.amount, plot.y.unit) }
+        let amounts = shown.map { $0.sum.label(plot.y.unit) }
         let left = Self.margin + Self.width(of: names) + 8
         let space = max(20, width - left - Self.width(of: amounts) - 8 - Self.margin)
         let range = shown.map(\.amount).amountRange
@@ -412,11 +412,12 @@ extension [PlotBar] {
 
     /// What is said of the shortest bars, which are not drawn.
     func remark(leavingOut count: Int, _ unit: PlotUnit) -> String {
-        let sum = longestFirst.suffix(count).reduce(0.0) { $0 + self[$1].amount }
-        return "\(count.counted("shorter bar")) not drawn, \(PlotNumber.label(sum, unit)) in all"
+        let sum = longestFirst.suffix(count).reduce(into: PlotSum(Int128(0))) { $0 += self[$1].sum }
+        return "\(count.counted("shorter bar")) not drawn, \(sum.label(unit)) in all"
     }
 
-    private var longestFirst: [Int] {
+    /// The places of the bars, by their length.
+    var longestFirst: [Int] {
         indices.sorted { (-abs(self[$0].amount), $0) < (-abs(self[$1].amount), $1) }
     }
 }

@@ -37,6 +37,15 @@ struct PlotScale: Hashable {
             ? dates(values, atMost: count) : numbers(values, unit, atMost: count, isWhole: isWhole)
     }
 
+    /// The scale with labels of numbers in at most so many columns.
+    func labelled(_ unit: PlotUnit, atMost width: Int) -> PlotScale {
+        var scale = self
+        for place in ticks.indices where DisplayWidth.of(ticks[place].label) > width {
+            scale.ticks[place].label = PlotNumber(ticks[place].value).label(unit, atMost: width)
+        }
+        return scale
+    }
+
     /// A scale of round numbers that begins and ends at a tick.
     private static func numbers(
         _ values: ClosedRange<Double>, _ unit: PlotUnit, atMost count: Int, isWhole: Bool
@@ -126,7 +135,7 @@ struct PlotStep: Hashable {
     }
 
     /// The multiple of the distance.
-    func number(_ index: Int64) -> PlotNumber { PlotNumber(digits: index * factor, exponent: exponent) }
+    func number(_ index: Int64) -> PlotNumber { PlotNumber(digits: Int128(index) * Int128(factor), exponent: exponent) }
 
     /// The multiples around a range.
     func indexes(_ range: ClosedRange<Double>) -> (first: Int64, last: Int64) {
@@ -328,12 +337,12 @@ struct PlotBins: Hashable {
                 (!isDays || !$0.isWithinDay) && $0.index(of: last) - $0.index(of: first) < limit
             } ?? .months(12_000_000)
         let start = step.index(of: first)
-        var amounts = [Double](repeating: 0, count: step.index(of: last) - start + 1)
-        for point in points { amounts[step.index(of: Int(point.x.rounded(.down))) - start] += point.y }
-        let ends = (start...start + amounts.count).map(step.start)
+        var sums = [PlotSum](repeating: PlotSum(Int128(0)), count: step.index(of: last) - start + 1)
+        for point in points { sums[step.index(of: Int(point.x.rounded(.down))) - start] += PlotSum(point.y) }
+        let ends = (start...start + sums.count).map(step.start)
         let labels = CalendarLabels(step, low...max(low, high))
         return PlotBins(
-            edges: ends.map { PlotTick(value: Double($0), label: labels.label($0)) }, amounts: amounts,
+            edges: ends.map { PlotTick(value: Double($0), label: labels.label($0)) }, amounts: sums.map(\.nearest),
             context: labels.context)
     }
 }
@@ -361,61 +370,84 @@ extension [Double] {
     }
 }
 
-/// A decimal number of a scale: `digits × 10^exponent`, exactly.
-struct PlotNumber: Hashable {
-    let digits: Int64
+/// A decimal number: `digits × 10^exponent`, exactly.
+struct PlotNumber: Hashable, Sendable {
+    let digits: Int128
     let exponent: Int
 
-    var value: Double { Double("\(digits)e\(exponent)") ?? 0 }
+    init(digits: Int128, exponent: Int) { (self.digits, self.exponent) = (digits, exponent) }
+
+    /// A finite number, by its shortest text: `0.1` is a tenth.
+    init(_ number: Double) {
+        if let whole = Int64(exactly: number), whole.magnitude < 1 << 53 {
+            self.init(digits: Int128(whole), exponent: 0)
+            return
+        }
+        let parts = "\(number)".split(separator: "e")
+        let point = parts[0].split(separator: ".")
+        let fraction = point.count > 1 && point[1] != "0" ? point[1] : ""
+        self.init(
+            digits: Int128(String(point[0] + fraction)) ?? 0,
+            exponent: (parts.count > 1 ? Int(parts[1]) ?? 0 : 0) - fraction.utf8.count)
+    }
+
+    /// The nearest real.
+    var value: Double {
+        // Both are exact, and one division rounds like the general algorithm.
+        if digits.magnitude < 1 << 53, -22...0 ~= exponent { return Double(digits) / Self.power(-exponent) }
+        return Double("\(digits)e\(exponent)") ?? 0
+    }
 
     static func power(_ exponent: Int) -> Double { (0..<exponent).reduce(1.0) { value, _ in value * 10 } }
+
+    /// The sum; nil where it has more digits than there is room for.
+    func adding(_ other: PlotNumber) -> PlotNumber? {
+        let least = min(exponent, other.exponent)
+        guard let first = shifted(to: least), let second = other.shifted(to: least) else { return nil }
+        let (sum, isTooLarge) = first.addingReportingOverflow(second)
+        return isTooLarge ? nil : PlotNumber(digits: sum, exponent: least)
+    }
+
+    /// The digits of a lower exponent.
+    private func shifted(to exponent: Int) -> Int128? {
+        if digits == 0 { return 0 }
+        guard self.exponent - exponent < 39 else { return nil }
+        var digits = digits
+        for _ in exponent..<self.exponent {
+            let (product, isTooLarge) = digits.multipliedReportingOverflow(by: 10)
+            if isTooLarge { return nil }
+            digits = product
+        }
+        return digits
+    }
 
     /// The number with commas between its thousands, and with so many decimals as its exponent has; with an exponent of
     /// its own where it would have more than 15 places.
     var text: String {
         if digits == 0 { return exponent < 0 && exponent >= -6 ? Self.fixed(0, -exponent) : "0" }
         let places = String(digits.magnitude).utf8.count + exponent
-        if places > 15 || exponent < -9 { return Self.scientific(digits, exponent) }
-        if exponent >= 0 { return Int(clamping: digits * Int64(Self.power(exponent))).grouped }
-        return Self.fixed(digits, -exponent)
+        if places > 15 || exponent < -9 && places < -3 { return scientific.mantissa + scientific.exponent }
+        return Self.fixed(shifted(to: min(exponent, 0)) ?? digits, max(-exponent, 0))
     }
 
-    private static func fixed(_ digits: Int64, _ decimals: Int) -> String {
+    private static func fixed(_ digits: Int128, _ decimals: Int) -> String {
         var text = String(digits.magnitude)
         text = String(repeating: "0", count: max(0, decimals + 1 - text.utf8.count)) + text
         let whole = Int(text.dropLast(decimals)) ?? 0
-        return (digits < 0 ? "-" : "") + whole.grouped + "." + text.suffix(decimals)
+        return (digits < 0 ? "-" : "") + whole.grouped + (decimals > 0 ? "." : "") + text.suffix(decimals)
     }
 
-    private static func scientific(_ digits: Int64, _ exponent: Int) -> String {
+    private var scientific: (mantissa: String, exponent: String) {
         var text = Substring(String(digits.magnitude))
-        var exponent = exponent
-        while text.utf8.count > 1, text.last == "0" {
-            text = text.dropLast()
-            exponent += 1
-        }
-        exponent += text.utf8.count - 1
+        let size = exponent + text.utf8.count - 1
+        while text.utf8.count > 1, text.last == "0" { text = text.dropLast() }
         let fraction = text.dropFirst()
-        return (digits < 0 ? "-" : "") + text.prefix(1) + (fraction.isEmpty ? "" : ".") + fraction + "e\(exponent)"
+        return ((digits < 0 ? "-" : "") + text.prefix(1) + (fraction.isEmpty ? "" : ".") + fraction, "e\(size)")
     }
 
-    /// The text of any number: exactly for a whole one and for amounts, else in up to four places.
+    /// The text of a finite number, as ``label(_:)`` writes it.
     static func label(_ number: Double, _ unit: PlotUnit) -> String {
-        guard number.isFinite else { return "\(number)" }
-        switch unit {
-        case .money, .dollars:
-            guard abs(number) < 1e13 else { break }
-            let cents = Int64((number * 100).rounded())
-            return PlotNumber(digits: cents, exponent: -2).label(unit)
-        default: break
-        }
-        if abs(number) < 1e15, let whole = Int64(exactly: number) { return PlotNumber(digits: whole, exponent: 0).text }
-        // Four places, without zeros at the end.
-        let size = Int(log10(abs(number)).rounded(.down))
-        var exponent = size - 3
-        var digits = Int64((PlotNumber.scaled(number, by: -exponent)).rounded())
-        while exponent < 0, digits != 0, digits.isMultiple(of: 10) { (digits, exponent) = (digits / 10, exponent + 1) }
-        return PlotNumber(digits: digits, exponent: exponent).text
+        number.isFinite ? PlotNumber(number).label(unit) : "\(number)"
     }
 
     /// A number times a power of ten, without an overflow on the way.
@@ -429,25 +461,38 @@ struct PlotNumber: Hashable {
         return number
     }
 
-    /// The text of a number on an axis.
+    /// The text of the number, exactly.
     func label(_ unit: PlotUnit) -> String {
         switch unit {
         case .number, .date, .category: return text
-        case .money:
-            return exponent >= -2 ? hundredths?.text ?? text : text
+        case .money: return hundredths?.text ?? text
         case .dollars:
-            let amount = exponent < 0 && exponent >= -2 ? hundredths ?? self : self
+            let amount = exponent < 0 ? hundredths ?? self : self
             // Whole dollars have no cents.
             let isWhole = amount.exponent == -2 && amount.digits.isMultiple(of: 100)
-            let text = isWhole ? PlotNumber(digits: amount.digits / 100, exponent: 0).text : amount.text
-            return text.hasPrefix("-") ? "-$" + text.dropFirst() : "$" + text
+            return Self.dollars(isWhole ? PlotNumber(digits: amount.digits / 100, exponent: 0).text : amount.text)
         }
     }
 
-    /// The number in hundredths; nil if there are too many.
+    /// The text in so many columns: exactly if it fits, else with an exponent, else its first places and `…`.
+    func label(_ unit: PlotUnit, atMost width: Int) -> String {
+        let whole = label(unit)
+        if whole.count <= width { return whole }
+        var (mantissa, exponent) = scientific
+        if unit == .dollars { mantissa = Self.dollars(mantissa) }
+        if mantissa.count + exponent.count <= width { return mantissa + exponent }
+        return mantissa.prefix(max(width - exponent.count - 1, 1)) + "…" + exponent
+    }
+
+    private static func dollars(_ text: String) -> String {
+        text.hasPrefix("-") ? "-$" + text.dropFirst() : "$" + text
+    }
+
+    /// The number in hundredths; nil if it has others, or too many.
     private var hundredths: PlotNumber? {
-        guard exponent >= -2, exponent < 12 else { return nil }
-        let (digits, isTooLarge) = digits.multipliedReportingOverflow(by: Int64(Self.power(exponent + 2)))
-        return isTooLarge || digits.magnitude > 1_000_000_000_000_000 ? nil : PlotNumber(digits: digits, exponent: -2)
+        guard exponent >= -2, let digits = shifted(to: -2), digits.magnitude <= 100_000_000_000_000_000 else {
+            return nil
+        }
+        return PlotNumber(digits: digits, exponent: -2)
     }
 }

@@ -82,13 +82,25 @@ private struct PlotText {
     private func remarks(_ additional: String? = nil) -> [String] {
         let remarks = (additional.map { [$0] } ?? []) + plot.remarks
         if remarks.isEmpty { return [] }
-        let text = WrappedText.paragraphs(VisibleText.line(remarks.joined(separator: " · ")), to: width)
-        let lines = text.split(separator: "\n").map { TextTable.cut(String($0), to: width) }
         // A drawing keeps half of the lines.
         let limit = max(1, height / 2 - 3)
+        let lines = lines(of: remarks)
         guard lines.count > limit else { return lines }
-        return lines.prefix(limit - 1) + [TextTable.cut(lines[limit - 1], to: width - 2) + " …"]
+        // The number of rows that are left out has room where their reasons have none.
+        let sum = plot.leftOut > 0 ? "\(plot.leftOut.counted(plot.noun)) left out" : nil
+        let sums = [additional, sum].compactMap(\.self)
+        let short = self.lines(of: sums.isEmpty ? remarks : sums)
+        guard short.count > limit else { return short }
+        return short.prefix(limit - 1) + [TextTable.cut(short[limit - 1] + " …", to: width)]
     }
+
+    private func lines(of remarks: [String]) -> [String] {
+        let text = WrappedText.paragraphs(VisibleText.line(remarks.joined(separator: " · ")), to: width)
+        return text.split(separator: "\n").map { TextTable.cut(String($0), to: width) }
+    }
+
+    /// The width of an amount's label at most: a drawing keeps some columns.
+    private var labelLimit: Int { width - 10 }
 
     // MARK: Bars across
 
@@ -102,7 +114,7 @@ private struct PlotText {
             shown = bars.greatest(max(1, height - 1 - last.count))
             last = remarks(bars.remark(leavingOut: bars.count - shown.count, plot.y.unit))
         }
-        let amounts = shown.map { PlotNumber.label($0.amount, plot.y.unit) }
+        let amounts = shown.map { $0.sum.label(plot.y.unit, atMost: labelLimit) }
         let amountWidth = amounts.map { DisplayWidth.of($0) }.max() ?? 0
         // Narrow screens cut the names first: a number is shown whole.
         let limit = max(1, min(max(8, width / 3), width - amountWidth - 7))
@@ -129,15 +141,18 @@ private struct PlotText {
         let last = remarks()
         let rows = max(3, height - 3 - last.count)
         // The amounts depend on the width that their labels leave: at most a quarter.
-        var bins = plot.bins(atMost: max(2, (width - width / 4) / 2 - 1))
+        var limit = (width - width / 4) / 2 - 1
         let tickLimit = max(2, rows / 3 + 1)
-        var scale = bins.scale(plot.y.unit, atMost: tickLimit)
-        let labelWidth = scale.labelWidth
-        let columns = width - labelWidth - 2
-        if (columns - 1) / bins.amounts.count < 1 {
-            bins = plot.bins(atMost: max(2, columns / 2 - 1))
-            scale = bins.scale(plot.y.unit, atMost: tickLimit)
-        }
+        var bins: PlotBins
+        var scale: PlotScale
+        var columns: Int
+        repeat {
+            bins = plot.bins(atMost: max(2, limit))
+            scale = bins.scale(plot.y.unit, atMost: tickLimit).labelled(plot.y.unit, atMost: labelLimit)
+            columns = width - scale.labelWidth - 2
+            // Fewer bins have larger sums, whose labels may be wider.
+            limit = min(limit, columns / 2) - 1
+        } while columns <= bins.amounts.count && limit > 1
         let step = min(max((columns - 1) / bins.amounts.count, 1), 8)
         let isPeriods = plot.x.unit == .date
         let barWidth = isPeriods && step > 2 ? step - 1 : step
@@ -159,7 +174,7 @@ private struct PlotText {
             places.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
         }.first { TickPlace.line($0, width: columns) != nil }
         let drawing = framed(
-            cells, amounts: ticks, width: columns, labelWidth: max(scale.labelWidth, labelWidth),
+            cells, amounts: ticks, width: columns, labelWidth: scale.labelWidth,
             places: shown ?? Array(places.prefix(1)))
         return finished(drawing, last, bins.context)
     }
@@ -170,6 +185,7 @@ private struct PlotText {
         let last = remarks()
         let rows = max(3, height - 3 - last.count)
         let upwards = PlotScale.covering(points.range(\.y), plot.y.unit, atMost: max(2, rows / 3 + 1))
+            .labelled(plot.y.unit, atMost: labelLimit)
         let columns = width - upwards.labelWidth - 2
         let range = points.range(\.x)
         var across = PlotScale.covering(range, plot.x.unit, atMost: 2)

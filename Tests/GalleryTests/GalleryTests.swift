@@ -83,6 +83,41 @@ struct GalleryTests {
         #expect(script.contains(#"\"others\":[\"pictures/lamp.2.jpg\",\"pictures/lamp.3.jpg\"]"#))
     }
 
+    @Test("a gallery written again has the pictures of its items alone; in a folder of others nothing is removed")
+    func again() throws {
+        let keys = ["a", "b", "c"]
+        for key in keys { try setPicture(store.createItem(ItemFields(name: key, itemKey: key))) }
+        #expect(try write().removedFiles == 0)
+        try scratch.write("mine", to: "page/pictures/notes.txt")
+        try store.removeItems(store.allItems.filter { try $0.itemKey != "b" })
+        #expect(try write().removedFiles == 4)
+        #expect(try scratch.contents(of: "page/pictures") == ["b.jpg", "notes.txt"])
+        #expect(try scratch.contents(of: "page/thumbnails") == ["b.jpg"])
+        try FileManager.default.removeItem(atPath: scratch.file("page"))
+        try scratch.write("mine", to: "page/pictures/IMG_1.jpg")
+        #expect(try write(replaces: true).removedFiles == 0)
+        #expect(try scratch.contents(of: "page/pictures") == ["IMG_1.jpg", "b.jpg"])
+    }
+
+    @Test("each picture that is missing or cannot be read is told, and the first that is there has the thumbnail")
+    func missingPictures() throws {
+        store.attachments = images.attachments
+        try store.createItem(ItemFields(name: "Lamp", itemKey: "lamp"))
+        let pictures = [40, 80, 120].map { shade in
+            BitmapImage(
+                pixels: ImagePixels(width: 8, height: 8, channels: 3, bytes: [UInt8](repeating: shade, count: 192)))
+        }
+        try images.setImages(pictures, forKey: "lamp")
+        let paths = images.pictureFiles(forKey: "lamp").map(\.path)
+        try FileManager.default.removeItem(atPath: paths[0])
+        try Data("no picture".utf8).write(to: URL(fileURLWithPath: paths[2]))
+        let summary = try write()
+        #expect(summary.pictures == 1 && summary.failures.keys.sorted() == ["lamp", "lamp, picture 3"])
+        #expect(try scratch.contents(of: "page/thumbnails") == ["lamp.2.jpg"])
+        let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
+        #expect(script.contains(#"\"lacks\":[\"(the picture is missing)\",\"(the picture cannot be read)\"]"#))
+    }
+
     @Test("a picture that cannot be read is told, and its item is shown")
     func damagedPicture() throws {
         let item = try store.createItem(ItemFields(name: "Lamp", itemKey: "key"))
@@ -118,6 +153,8 @@ struct GalleryTests {
         #expect(contents.items[0]["sold"] as? String == "01.01.2001")
         let script = String(decoding: try scratch.read("page/items.js"), as: UTF8.self)
         #expect(script.contains(#"\"money\":[\"paid\"]"#))
+        // The field that the report sums, by its exact numbers.
+        #expect(script.contains(#"\"value\":\"paid\""#) && script.contains(#"\"worth\":\"12.5\""#))
     }
 
     private func items() throws -> (fields: [String], items: [[String: Any]]) {

@@ -141,7 +141,9 @@ struct ItemReportTests {
         let (html, summary) = try report(progress: { told.append($0) })
         #expect((summary.items, summary.pictures) == (3, 4))
         #expect(summary.failures.keys.sorted() == [try b.itemKey])
-        #expect(told == [1, 2, 3])
+        // The headers of the pictures are read before the heading is written.
+        #expect(told == [0, 0, 0, 1, 2, 3])
+        #expect(lines(html).contains("3 items · 5 pictures, 1 of them cannot be read · 2026-01-31"))
         #expect(lines(html).contains("(the picture cannot be read)"))
         let sources = html.matches(of: #/src="data:image\/jpeg;base64,([^"]*)"/#).map { String($0.output.1) }
         let sides = try sources.map { try BitmapImage(bytes: Array(try #require(Data(base64Encoded: $0)))).width }
@@ -149,6 +151,37 @@ struct ItemReportTests {
         #expect(html.utf8.count < 20_000)
         struct Stop: Error {}
         #expect(throws: Stop.self) { try report(progress: { _ in throw Stop() }) }
+    }
+
+    @Test("each of an item's pictures that fails is told, and one that is not there is missing")
+    func failures() throws {
+        let item = try add("A")
+        try images.setImages((1...4).map { picture(8, shade: UInt8($0)) }, forKey: item.itemKey)
+        let paths = images.pictureFiles(forKey: try item.itemKey).map(\.path)
+        try FileManager.default.removeItem(atPath: paths[0])
+        for path in paths[1...2] { try Data("no picture".utf8).write(to: URL(fileURLWithPath: path)) }
+        let (html, summary) = try report()
+        let key = try item.itemKey
+        #expect(summary.failures.keys.sorted() == [key, "\(key), picture 2", "\(key), picture 3"])
+        let text = lines(html)
+        #expect(text.contains("1 item · 4 pictures, 3 of them cannot be read · 2026-01-31"))
+        #expect(text.count { $0 == "(the picture is missing)" } == 1)
+        #expect(text.count { $0 == "(the picture cannot be read)" } == 2)
+    }
+
+    @Test("a text is another group than the number that is written like it, and moments are apart")
+    func groups() throws {
+        let values: [PropertyListValue] = [.integer(5), .string("5"), .real(5), .boolean(true), .string("yes")]
+        for value in values { try add("a", 1, ["x": value]) }
+        for text in ["2024-01-31T10:30:01Z", "2024-01-31T10:30:02Z"] {
+            try add("b", 1, ["x": .date(try #require(ISO8601.parse(text)))])
+        }
+        let text = lines(try report { $0.group = "x" }.html)
+        for line in ["5", "&quot;5&quot;", "yes", "&quot;yes&quot;", "2024-01-31T10:30:01Z", "2024-01-31T10:30:02Z"] {
+            #expect(text.contains(line), "\(line) in \(text)")
+        }
+        let place = try #require(text.firstIndex(of: "5"))
+        #expect(text.contains("5 ") && text[place + 1] == "2")
     }
 
     @Test("the field of the groups and of the values can be chosen; a field that no item has is refused")
@@ -211,13 +244,22 @@ struct ItemReportTests {
         #expect((sum.misfits, sum.count) == (3, 12))
         var small = ReportSum()
         small.add(.real(-0.05))
-        #expect(small.text("$") == "−$0.05")
+        #expect(small.text("$") == "-$0.05")
         var fine = ReportSum()
         fine.add(.real(0.125))
         #expect(fine.text("") == "0.125")
         var wide = ReportSum()
         wide.add(.wideInteger(.max))
-        #expect(wide.text("") == "1.7014118346046923e+38")
+        #expect(wide.text("") == "170,141,183,460,469,231,731,687,303,715,884,105,727")
+        wide.add(.integer(1))
+        #expect(wide.text("") == "≈1.7014118346046923e+38")
+        var mixed = ReportSum()
+        for value in [0.1, 0.2, 0.125] { mixed.add(.real(value)) }
+        #expect(mixed.text("$") == "$0.425")
+        mixed.add(.single(0.1))
+        #expect(mixed.text("") == "0.525")
+        mixed.add(.real(1e300))
+        #expect(mixed.text("") == "≈1e+300")
     }
 
     @Test("values have one text each")

@@ -124,5 +124,34 @@ struct ImageListTests {
         #expect(findings().contains("the picture \(strange) has no item"))
         pictures.clearCache()
         #expect(try pictures.images(forKey: "b").map(\.width) == [8, 24])
+        // A file that is there and is no whole picture is an error, whatever its first bytes are.
+        let bytes = try Pictures.bytes("\(container.documents)/a")
+        for text in [Array("garbage".utf8), Array(bytes[..<(bytes.count / 2)])] {
+            try Data(text).write(to: URL(fileURLWithPath: "\(container.documents)/a"))
+            let check = StoreCheck(container, using: PosixFileLayer(), logger: log.logger)
+            #expect(check.hasErrors)
+            #expect(check.findings.contains { $0.message.hasPrefix("the picture a is there and cannot be read: ") })
+            #expect(!check.findings.contains { $0.message.contains("names the picture a,") })
+        }
+    }
+
+    @Test("the first image is the first that is there; a missing one is no longer listed only with a word")
+    func missingFirst() throws {
+        try set([8, 16, 24])
+        let key = "a"
+        let names = images.pictureFiles(forKey: key).map(\.path)
+        try FileManager.default.removeItem(atPath: names[0])
+        images.clearCache()
+        #expect(try images.hasImage(forKey: key) && images.image(forKey: key)?.width == 16)
+        #expect(try images.imagePath(forKey: key) == names[1] && images.thumbnail(forKey: key, size: 4) != nil)
+        #expect(images.listedPictureFiles(forKey: key).count == 3)
+        let before = log.messages.count
+        let rest = try images.images(forKey: key)
+        #expect(rest.map(\.width) == [16, 24] && log.messages[before...].contains { $0.contains("unable to find") })
+        try images.setImages(rest, forKey: key)
+        #expect(log.messages.last == "a no longer names the picture a, which is not there")
+        #expect(images.listedPictureFiles(forKey: key).count == 2)
+        try images.deleteImage(forKey: key)
+        #expect(try sides() == [24])
     }
 }

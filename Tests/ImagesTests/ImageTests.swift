@@ -201,6 +201,50 @@ struct ImageTests {
         #expect(metadata.fields["ImageDescription"] == nil && metadata.unread == ["ImageDescription"])
     }
 
+    @Test("values of EXIF are those of the file, where libvips has prose, or names them as unread") func exactEXIF()
+        throws
+    {
+        func int16(_ number: Int) -> [UInt8] { [UInt8(number & 255), UInt8(number >> 8)] }
+        func int32(_ number: Int) -> [UInt8] { int16(number & 65535) + int16(number >> 16) }
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+            int16(tag) + int16(type) + int32(count) + value
+        }
+        func metadata(_ comment: [UInt8]) throws -> ImageMetadata {
+            // At 8 the first directory, at 38 that of EXIF, at 68 that of GPS, at 86 the comment.
+            let tiff =
+                Array("II".utf8) + int16(42) + int32(8)
+                + int16(2) + entry(0x8769, 4, 1, int32(38)) + entry(0x8825, 4, 1, int32(68)) + int32(0)
+                + int16(2) + entry(0x8831, 4, 1, int32(3_000_000_000)) + entry(0x9286, 7, comment.count, int32(86))
+                + int32(0) + int16(1) + entry(5, 1, 1, [1, 0, 0, 0]) + int32(0) + comment
+            let body = Array("Exif\0\0".utf8) + tiff
+            let bytes = try Pictures.bytes(Pictures.example("teapot.jpg"))
+            let segment: [UInt8] = [0xff, 0xe1, 0, UInt8(body.count + 2)] + body
+            return try BitmapImage(bytes: bytes[..<2] + segment + bytes[2...]).metadata()
+        }
+        let found = try metadata(Array("UNICODE\0".utf8) + Array("Größe".utf16).flatMap { int16(Int($0)) })
+        #expect(found.fields["StandardOutputSensitivity"] == .integer(3_000_000_000))
+        #expect(found.fields["GPSAltitudeRef"] == .integer(1))
+        #expect(found.fields["UserComment"] == .text("Größe") && found.unread.isEmpty)
+        let other = try metadata(Array("JIS\0\0\0\0\0".utf8) + [0x30, 0x21])
+        #expect(other.fields["UserComment"] == nil && other.unread == ["UserComment"])
+    }
+
+    @Test("grey of more than 16 bits, in an unknown range, is refused in words")
+    func unknownRange() throws {
+        func int16(_ number: Int) -> [UInt8] { [UInt8(number & 255), UInt8(number >> 8)] }
+        func int32(_ number: Int) -> [UInt8] { int16(number & 65535) + int16(number >> 16) }
+        for (format, pixel) in [(3, int32(Int(Float(1).bitPattern))), (1, int32(4_000_000_000))] {
+            let fields = [
+                (256, 4, 1), (257, 4, 1), (258, 3, 32), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1), (278, 4, 1),
+                (279, 4, 4), (339, 3, format),
+            ]
+            let entries = fields.flatMap { int16($0.0) + int16($0.1) + int32(1) + int32($0.2) }
+            let bytes = Array("II".utf8) + int16(42) + int32(12) + pixel + int16(fields.count) + entries + int32(0)
+            let error = #expect(throws: ImageError.self) { try BitmapImage(bytes: bytes) }
+            #expect(error?.message.contains("convert it to 8 or 16 bits") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test("a file that is not there is named")
     func absent() throws {
         let error = #expect(throws: ImageError.self) { try BitmapImage.open("/nonexistent/lamp.png") }

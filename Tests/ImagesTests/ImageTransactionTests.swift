@@ -50,6 +50,29 @@ struct ImageTransactionTests {
         var temporaries: [String] { folder.names.filter(TemporaryName.matches) }
     }
 
+    @Test("keys that only look alike have pictures of their own: stored, cached, removed and undone")
+    func lookAlikes() throws {
+        let scene = try Scene()
+        let keys = ["caf\u{E9}", "cafe\u{301}"]
+        func widths() throws -> [Int?] { try keys.map { try scene.images.image(forKey: $0)?.width } }
+        try scene.items.transaction {
+            for (place, key) in keys.enumerated() {
+                try scene.items.createItem(ItemFields(itemKey: key))
+                let picture = BitmapImage(pixels: Pictures.pixels(place + 3, 3) { _, _ in [1, 2, 3] })
+                try scene.images.setImage(picture, forKey: key)
+            }
+            #expect(try widths() == [3, 4])
+        }
+        #expect(try widths() == [3, 4])
+        scene.images.clearCache()
+        #expect(try widths() == [3, 4])
+        #expect(try scene.images.keys().filter(keys.contains) == [keys[1], keys[0]])
+        try scene.items.transaction { for item in scene.items.allItems where item !== scene.item { try item.remove() } }
+        #expect(try widths() == [nil, nil])
+        try scene.items.undo()
+        #expect(try widths() == [3, 4])
+    }
+
     @Test("a step that fails, once or from then on, leaves all or nothing, and no item without its picture")
     func failures() throws {
         let whole = try Scene()

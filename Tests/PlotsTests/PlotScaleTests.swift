@@ -29,8 +29,34 @@ struct PlotScaleTests {
         #expect(labels(0, 2500, .dollars, atMost: 4) == ["$0", "$1,000", "$2,000", "$3,000"])
         #expect(PlotNumber.label(1234.5, .dollars) == "$1,234.50")
         #expect(PlotNumber.label(0.125, .number) == "0.125")
-        #expect(PlotNumber.label(2.0 / 3, .number) == "0.6667")
+        #expect(PlotNumber.label(2.0 / 3, .number) == "0.6666666666666666")
+        #expect(PlotNumber.label(1_234_567.891, .number) == "1,234,567.891")
+        #expect(PlotNumber.label(99_999.5, .number) == "99,999.5")
+        #expect(PlotNumber.label(1.2345e-5, .number) == "0.000012345")
+        #expect(PlotNumber.label(2e13, .dollars) == "$20,000,000,000,000")
+        #expect(PlotNumber.label(-7, .dollars) == "-$7")
+        #expect(PlotNumber.label(0.125, .money) == "0.125")
         #expect(PlotNumber.label(.infinity, .number) == "inf")
+    }
+
+    @Test("a label without room has an exponent, and a mark for places that are left out")
+    func narrowLabels() {
+        let number = PlotNumber(digits: -999_999_999_999_999, exponent: 0)
+        #expect(number.label(.number, atMost: 20) == "-999,999,999,999,999")
+        #expect(number.label(.number, atMost: 12) == "-9.99999…e14")
+        #expect(PlotNumber(1e14).label(.dollars, atMost: 12) == "$1e14")
+        #expect(PlotNumber(1_234_567.891).label(.number, atMost: 10) == "1.23456…e6")
+    }
+
+    @Test("sums are exact, or marked")
+    func exactSums() {
+        func sum(_ numbers: [PlotSum]) -> String {
+            numbers.dropFirst().reduce(into: numbers[0]) { $0 += $1 }.label(.number)
+        }
+        #expect(sum([0.1, 0.2, 0.125].map { PlotSum($0) }) == "0.425")
+        #expect(sum([PlotSum](repeating: PlotSum(Int128(9_007_199_254_740_993)), count: 3)) == "2.7021597764222979e16")
+        #expect(sum([PlotSum(Int128.max), PlotSum(Int128.max)]) == "≈3.402823669209385e38")
+        #expect(sum([PlotSum(1e300), PlotSum(0.5)]) == "≈1e300")
     }
 
     @Test(

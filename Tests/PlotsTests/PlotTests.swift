@@ -115,6 +115,54 @@ struct PlotTests {
         #expect(bars.map(\.label) == ["b", "c", "a"] && bars.map(\.amount) == [5, 3, 2])
     }
 
+    @Test(
+        "amounts are exact beside bars, those below zero are as long as others, and values with equal labels are apart")
+    func exactBars() throws {
+        let columns = [
+            PlotColumn(name: "k", values: [.integer(5), .string("5"), .real(5), .string("a"), .string("a")]),
+            PlotColumn(name: "v", values: [.integer(2), .integer(-9), .integer(1), .real(0.1), .real(0.2)]),
+        ]
+        let plot = try Plot(columns: columns, x: "k", y: "v", kind: .bar, order: .value)
+        guard case .bars(let bars) = plot.marks else { return #expect(Bool(false)) }
+        #expect(bars.map(\.label) == ["\"5\"", "5", "a"] && bars.map(\.amount) == [-9, 3, 0.3])
+        #expect(plot.lines(width: 40).last?.hasSuffix(" 0.3") == true)
+        #expect(plot.svg().contains("<title>a: 0.3</title>"))
+    }
+
+    @Test("amounts of any size leave columns to draw in, on the narrowest screens")
+    func narrow() throws {
+        let most: Int64 = 999_999_999_999_999
+        for values in [[1, most], [-most, 1], [-most, most], [most - 3, most], [123_456_789_012_345]] as [[Int64]] {
+            let rows = values.indices
+            let columns = [
+                PlotColumn(name: "n", values: rows.map { .integer(Int64($0)) }),
+                PlotColumn(name: "v", values: values.map { .integer($0) }, unit: .dollars),
+                PlotColumn(name: "k", values: rows.map { .string("name \($0)") }),
+                PlotColumn(
+                    name: "d", values: rows.map { .date(PropertyListDate(secondsSince1970: Double($0) * 9e6)) }),
+            ]
+            for (x, kind) in [("n", nil), ("n", .line), ("k", nil), ("d", .bar), ("d", .line), ("v", .histogram)]
+                as [(String, Plot.Kind?)]
+            {
+                let plot = try Plot(columns: columns, x: x, y: kind == .histogram ? nil : "v", kind: kind)
+                for width in 20...40 {
+                    #expect(plot.lines(width: width, height: 9).allSatisfy { DisplayWidth.of($0) <= width })
+                }
+            }
+        }
+    }
+
+    @Test("reasons without room are one sum, with one mark at most")
+    func shortRemarks() throws {
+        let values: [PropertyListValue?] = [.integer(1), nil, .real(.nan), .string("x"), .integer(2)]
+        let columns = [
+            PlotColumn(name: "a long name of a column", values: values), PlotColumn(name: "b", values: values),
+        ]
+        let plot = try Plot(columns: columns, x: "a long name of a column", noun: "item")
+        #expect(plot.lines(width: 24, height: 8).last == "3 items left out")
+        #expect(plot.lines(width: 200).last?.contains("1 item without a long name of a column left out") == true)
+    }
+
     @Test("dates are drawn by the local clock, days as they are")
     func zones() throws {
         let late = PropertyListDate(secondsSince1970: 86_400 * 19_723 - 1800)

@@ -59,7 +59,7 @@ typedef enum cimaging_output {
 
 typedef enum cimaging_metadata {
     CIMAGING_NO_METADATA = 0,
-    /* Only EXIF without the place. */
+    /* Only EXIF without the place, and without texts that may name it. */
     CIMAGING_EXIF_WITHOUT_PLACE,
     /* All: EXIF, XMP, IPTC. */
     CIMAGING_ALL_METADATA
@@ -84,14 +84,15 @@ typedef struct cimaging_result {
     void *bytes;
     size_t length;
     int32_t width, height, bands;
-    /* libvips's error message, in lines. */
+    /* libvips's error message, in lines; after success what the decoder says of damage, empty for none. */
     char message[512];
 } cimaging_result;
 
 /* Reads the upright width and height of a picture without decoding it. */
 cimaging_status cimaging_measure(const cimaging_source *source, cimaging_result *result);
 
-/* Reads the EXIF fields of a picture without decoding it: "ifd0-Make", NUL, libvips's text of the value, NUL, … */
+/* Reads the EXIF fields of a picture without decoding it: "ifd0-Make", NUL, libvips's text of the value, NUL, …, and last
+ * "data", NUL, the segment in hexadecimal digits, NUL. */
 cimaging_status cimaging_exif(const cimaging_source *source, cimaging_result *result);
 
 /* Decodes a picture upright and in sRGB, resizes it, and encodes it as requested. */

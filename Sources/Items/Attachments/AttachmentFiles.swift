@@ -16,7 +16,7 @@ final class AttachmentFiles {
     private let replaced: String
     private var lastNumber = 0
     /// By key, the change whose file is in the folder of removed attachments.
-    private(set) var removedOnes: [String: Weak] = [:]
+    private(set) var removedOnes: NameTable<Weak> = [:]
 
     init(folder: String, removed: String, replaced: String, _ layer: any FileLayer) {
         self.folder = folder
@@ -161,7 +161,7 @@ final class SharedAttachments {
     /// The digests of files for commits that wait for the server or are in conflict.
     private var waiting: Set<[UInt8]> = []
     /// Keys whose bytes were set before their items existed.
-    var looseKeys: Set<String> = []
+    var looseKeys: NameSet = []
 
     init(
         _ store: ItemStore, _ persistence: any AttachmentPersistence, cache: String, outgoing: String,

@@ -35,9 +35,16 @@ extension ItemAttachments {
     /// The existing attachment files of an item, in order.
     package func files(forKey key: String) -> [AttachmentFile] {
         if let shared, let item = item(key) { return shared.files(of: item, limit: byteLimit) }
-        return presentNames(forKey: key).compactMap { name in
-            path(ofFile: name).map { AttachmentFile($0, name: name) }
-        }
+        return files(presentNames(forKey: key))
+    }
+
+    /// The same with files that the item's record lists and that are not there.
+    package func listedFiles(forKey key: String) -> [AttachmentFile] {
+        listedNames(forKey: key).map { files($0.filter(AttachmentKey.isKey)) } ?? files(forKey: key)
+    }
+
+    private func files(_ names: [String]) -> [AttachmentFile] {
+        names.compactMap { name in path(ofFile: name).map { AttachmentFile($0, name: name) } }
     }
 
     /// Sets all attachments of an item; see ``setAllBytes(_:forKey:)``.
@@ -84,7 +91,7 @@ extension ItemAttachments {
     private func plan(
         _ contents: [AttachmentContent], _ old: [String], _ key: String, firstName: String?
     ) throws(StoreError) -> (names: [String], new: [(name: String, bytes: [UInt8])]) {
-        var unused = Set(old)
+        var unused = NameSet(old)
         var names: [String] = []
         var new: [(name: String, bytes: [UInt8])] = []
         for content in contents {
@@ -123,10 +130,10 @@ extension ItemAttachments {
 
     // MARK: Names
 
-    /// The name of the file for a key, the first one for an item's key; nil for an item whose list is empty.
+    /// The name of the file for a key, the first existing one for an item's key; nil for an item whose list is empty.
     package func name(forKey key: String) -> String? {
         guard let names = listedNames(forKey: key) else { return key }
-        return names.first
+        return presentNames(forKey: key).first ?? names.first
     }
 
     /// The names that an item's record lists; nil without a list.
@@ -146,7 +153,10 @@ extension ItemAttachments {
 
     /// The item whose list contains a file name, and the list without it.
     func list(naming key: String) -> (item: Item, otherNames: [String])? {
-        if let names = listedNames(forKey: key) { return item(key).map { ($0, Array(names.dropFirst())) } }
+        if let names = listedNames(forKey: key) {
+            let name = name(forKey: key)
+            return item(key).map { ($0, names.filter { $0 != name }) }
+        }
         guard shared == nil, let columns, columns.row(ofKey: key) == nil, let row = columns.itemNaming(key),
             let item = item(columns.keyString(row)), let names = columns.attachmentNames(row)
         else { return nil }
@@ -170,10 +180,10 @@ extension ItemAttachments {
     // MARK: Commits
 
     /// The names of files that changes detached from items: by removing items, or from lists.
-    func namesLeft(by changes: [Change]) -> Set<String> {
+    func namesLeft(by changes: [Change]) -> NameSet {
         guard shared == nil, let columns else { return [] }
         let field = columns.attachmentField
-        var names: Set<String> = []
+        var names: NameSet = []
         for change in changes {
             switch change.kind {
             case .remove:
@@ -217,7 +227,7 @@ extension ColumnStore {
     /// The names in a record's list, whose content is unchecked.
     func attachmentNames(_ list: PropertyListValue?, ofKey key: String) -> [String]? {
         guard case .array(let elements)? = list else { return nil }
-        var known: Set<String> = []
+        var known: NameSet = []
         var names: [String] = []
         for element in elements {
             guard case .string(let name) = element else { return nil }

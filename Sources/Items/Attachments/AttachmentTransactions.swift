@@ -188,22 +188,33 @@ extension ItemAttachments {
     }
 
     /// The combined changes of all open transactions.
-    var pendingActions: [String: AttachmentTransaction.Action] {
-        transactions.reduce(into: [:]) { $0.merge($1.actions) { _, new in new } }
+    var pendingActions: NameTable<AttachmentTransaction.Action> {
+        transactions.reduce(into: [:]) { for (name, action) in $1.actions { $0[name] = action } }
     }
 
     /// The number of attachments that open transactions change.
     package var pendingCount: Int { pendingActions.count }
 
+    /// What the innermost transaction changes beside records: the items' keys, and whether an item has the file before and
+    /// after.
+    var changedFiles: [(itemKey: String, isThere: (before: Bool, after: Bool))] {
+        guard let innermost = transactions.last, let columns else { return [] }
+        return innermost.actions.compactMap { name, action in
+            guard let row = columns.row(ofKey: name) ?? columns.itemNaming(name) else { return nil }
+            let isThere = path(ofFile: name, before: 1).map(layer.exists) ?? false
+            return (columns.keyString(row), (isThere, action != .removed))
+        }
+    }
+
     /// The path from which a key's bytes are currently read; nil if they are removed.
     package func currentPath(forKey key: String) -> String? {
         recordRead(key)
-        return name(forKey: key).flatMap(path(ofFile:))
+        return name(forKey: key).flatMap { path(ofFile: $0) }
     }
 
-    /// The same for a file name.
-    func path(ofFile name: String) -> String? {
-        for transaction in transactions.reversed() {
+    /// The same for a file name, at most before some of the innermost transactions.
+    func path(ofFile name: String, before count: Int = 0) -> String? {
+        for transaction in transactions.dropLast(count).reversed() {
             switch transaction.actions[name] {
             case .removed: return nil
             case .staged(let path): return path
@@ -268,9 +279,9 @@ struct AttachmentTransaction {
     }
 
     /// By file name; a later action replaces an earlier one.
-    var actions: [String: Action] = [:]
+    var actions: NameTable<Action> = [:]
     /// The names whose previous content is kept for undo: decided at the change, since items may be gone at the end.
-    var retainedKeys: Set<String> = []
+    var retainedKeys: NameSet = []
 }
 
 /// A reversible change to a key's attachment. Holds the previous content or, while the change is undone, the new one.
@@ -384,7 +395,7 @@ extension ItemAttachments {
     ///
     /// - Parameter names: the file names; skipped if an item in the store has one again.
     /// - Returns: the changes. Files that no step refers to are deleted.
-    func retire(_ names: Set<String>) -> [AttachmentChange] {
+    func retire(_ names: NameSet) -> [AttachmentChange] {
         self.keys(among: names).sorted().compactMap { key in
             if isNamed(key) { return nil }
             do throws(FileError) {

@@ -39,7 +39,7 @@ public final class ItemAttachments {
     }
 
     /// The names of further attachments' files made since the last commit.
-    var freshNames: Set<String> = []
+    var freshNames: NameSet = []
 
     /// Creates attachments in an existing folder, which may be the store's own. Only one store at a time may use it.
     ///
@@ -181,7 +181,7 @@ extension ItemAttachments {
                 return (try? layer.status(files.place(name)))?.kind == .regular
             }
             let staged = actions.compactMap { $0.value == .removed ? nil : $0.key }
-            var keys = Set(stored + staged + (shared?.keys ?? []))
+            var keys = NameSet(stored + staged + (shared?.keys ?? []))
             for key in listingKeys {
                 let names = presentNames(forKey: key)
                 if names.isEmpty { keys.remove(key) }
@@ -191,18 +191,18 @@ extension ItemAttachments {
                     keys.insert(key)
                 }
             }
-            return keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return keys.sorted()
         } catch {
             throw StoreError(attachment: error)
         }
     }
 
     /// The existing files among the names. Checks a few one by one; for many, lists the folder once.
-    package func keys(among names: Set<String>) -> Set<String> {
+    package func keys(among names: NameSet) -> [String] {
         guard names.count >= 1000, let known = try? layer.list(folder) else {
             return names.filter { AttachmentKey.isKey($0) && layer.exists(files.place($0)) }
         }
-        return names.intersection(known).filter(AttachmentKey.isKey)
+        return known.filter { names.contains($0) && AttachmentKey.isKey($0) }
     }
 
     func checkKey(_ key: String) throws(StoreError) {
