@@ -22,7 +22,7 @@ final class ArchiveBridge {
     private let memoryTable: LuaTable
     /// The keys with identity in order, by table, weakly. Lua's collector handles their references to the table.
     private let keyTable: LuaTable
-    private var collections: [String: LuaTable] = [:]
+    private var collections: NameTable<LuaTable> = [:]
     private let contains: LuaFunction
     /// `object.className`, `object.superclasses`, and `object.fields`, which is the object itself.
     private lazy var foreignIndex = state.makeFunction(

@@ -1,6 +1,7 @@
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// A node that points anywhere.
@@ -51,8 +52,39 @@ final class Node: KeyedCoding, KeyedCopying {
     }
 }
 
+/// What holds a list of its kind.
+private final class Nest: KeyedCoding {
+    static let archivedClass = ArchivedClass("Nest")
+    static let supportsSecureCoding = true
+    let parts: [Nest]
+
+    init(_ parts: [Nest]) { self.parts = parts }
+
+    func encode(with archiver: KeyedArchiver) throws(ArchiveError) { try archiver.encode(parts, forKey: "parts") }
+
+    init(coder: KeyedUnarchiver) throws(ArchiveError) {
+        parts = try coder.decodeArrayOfObjects(of: Nest.self, forKey: "parts") ?? []
+    }
+}
+
 @Suite("Object graphs")
 struct ObjectGraphTests {
+    @Test("objects that nest deeper than a thread's stack allows are an error", arguments: [512, 2048])
+    func stack(kilobytes: Int) {
+        OwnThread.run(stackSize: 64 << 20) {
+            var nest = Nest([])
+            for _ in 0..<510 { nest = Nest([nest]) }
+            let whole = nest
+            let bytes = try? KeyedArchiver.archivedData(withRootObject: whole, requiringSecureCoding: true)
+            #expect(bytes != nil)
+            OwnThread.run(stackSize: kilobytes << 10) {
+                #expect(throws: ArchiveError.self) {
+                    _ = try KeyedUnarchiver.unarchivedObject(of: Nest.self, from: bytes ?? [])
+                }
+            }
+        }
+    }
+
     func roundTrip(_ node: Node, format: PropertyListFormat = .binary) throws -> Node {
         let bytes = try KeyedArchiver.archivedData(withRootObject: node, format: format)
         let unarchiver = try KeyedUnarchiver(bytes)

@@ -1,32 +1,36 @@
 import ColumnEngine
 import Files
 import PropertyList
+import Synchronization
 
 /// Reads elements of columns from the archive at their first access.
 ///
 /// The archive was valid when it was written, but bytes on a disk can change. An unreadable element reads as an empty
-/// field, is reported in ``damage``, and makes the store keep the archive before replacing it.
+/// field, is recorded in ``damage``, and makes the store keep the archive before replacing it.
 final class ArchiveRows: RowSource {
     private var items: MappedItems
     private let schema: ItemSchema
     /// By number of a declared field, the index's copy of its integers, if it has a usable one.
     private let numbers: [MappedNumbers?]
     let values: FaultedValues
-    /// The first failures to read, in words.
-    private(set) var damage: [String] = []
-    /// Called with each new entry of ``damage``.
+    /// What was unreadable, here or in a copy.
+    private let damage: ArchiveDamage
+    /// Called with each new entry of ``damage``; nil in a copy, which another thread reads.
     var onDamage: ((String) -> Void)?
 
-    init(_ items: MappedItems, _ values: FaultedValues? = nil, numbers: [MappedNumbers?] = []) {
+    init(
+        _ items: MappedItems, _ values: FaultedValues? = nil, numbers: [MappedNumbers?] = [], _ damage: ArchiveDamage
+    ) {
+        self.damage = damage
         self.items = items
         schema = items.schema.schema
         self.numbers = numbers
         self.values = values ?? FaultedValues(mapped: items.range)
     }
 
-    func copy() -> any RowSource { ArchiveRows(items, values.copy()) }
+    func copy() -> any RowSource { ArchiveRows(items, values.copy(), damage) }
 
-    var isDamaged: Bool { !damage.isEmpty }
+    var isDamaged: Bool { damage.isFound }
 
     /// Reads one element of a column into its place: a whole cell for texts, a word for numbers and dates.
     func load(_ column: MappedColumn, _ row: UInt32, to element: UnsafeMutableRawPointer) {
@@ -109,9 +113,40 @@ final class ArchiveRows: RowSource {
 
     private func record(_ row: UInt32, _ error: PropertyListError) {
         let text = "item \(row + 1) of the archive cannot be read whole: \(error.message)"
-        guard damage.count < 20, !damage.contains(text) else { return }
-        damage.append(text)
-        onDamage?(text)
+        guard damage.record(text), let onDamage else { return }
+        for text in damage.takeUnreported() { onDamage(text) }
+    }
+}
+
+/// The unreadable parts of a mapped archive, as its store and the snapshots of saves find them, on their threads.
+final class ArchiveDamage: Sendable {
+    private struct State {
+        /// The first failures to read, in words.
+        var texts: [String] = []
+        var reported = 0
+    }
+
+    private let state = Mutex(State())
+
+    var isFound: Bool { state.withLock { !$0.texts.isEmpty } }
+
+    /// Records a failure to read.
+    ///
+    /// - Returns: false for one of many, or one that is known.
+    func record(_ text: String) -> Bool {
+        state.withLock { state in
+            guard state.texts.count < 20, !state.texts.contains(text) else { return false }
+            state.texts.append(text)
+            return true
+        }
+    }
+
+    /// What was recorded since the last call.
+    func takeUnreported() -> [String] {
+        state.withLock { state in
+            defer { state.reported = state.texts.count }
+            return Array(state.texts[state.reported...])
+        }
     }
 }
 
@@ -217,17 +252,15 @@ extension ItemLoader {
     ///   - index: their index file.
     ///   - slots: the index's table of keys.
     ///   - numbers: by field, the index's copy of its integers; nil if there is no usable one.
-    ///   - damaged: called for a part that turns out to be unreadable; the store reports it.
+    ///   - damage: records the parts that turn out to be unreadable.
+    ///   - onDamage: called with each, in words.
     func map(
         _ items: MappedItems, _ index: ItemIndexFile, _ slots: MappedKeySlots, _ numbers: [MappedNumbers?],
-        damaged: @escaping () -> Void
+        _ damage: ArchiveDamage, onDamage: @escaping (String) -> Void
     ) {
         for name in index.customFields { _ = store.field(named: name) }
-        let source = ArchiveRows(items, numbers: numbers)
-        source.onDamage = { [damage = store.document.damage] text in
-            damaged()
-            damage.handler?(text)
-        }
+        let source = ArchiveRows(items, numbers: numbers, damage)
+        source.onDamage = onDamage
         store.map(index.count, index.fieldKinds, source, seed: index.seed, slots)
     }
 }

@@ -95,6 +95,15 @@ package struct ItemArchiveReport {
     /// The same, without the numbers.
     var leftOut: [String] { countedLosses.map(\.text) }
 
+    /// The elements that are no items, in words, when the archive is edited and so keeps them.
+    var hiddenElements: [String] {
+        losses.compactMap { what, count, row in
+            guard case .element = what else { return nil }
+            return "\(text(of: what, count, row)). The archive keeps \(count == 1 ? "it" : "them"), and nothing shows "
+                + (count == 1 ? "it" : "them")
+        }
+    }
+
     private func text(of what: Loss, _ count: Int, _ row: UInt32?) -> String {
         // "in 3 items, the first of them "Lamp""
         let items = row.map { row in

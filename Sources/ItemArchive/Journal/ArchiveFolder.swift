@@ -42,10 +42,21 @@ struct ArchiveFolder {
         return bytes.withUnsafeBytes { ItemIndexFile($0, schema)?.archive }
     }
 
+    /// The identity of the archive, whose status is known.
+    func identity(_ status: FileStatus) throws(FileError) -> ArchiveIdentity {
+        let file = try layer.open(archivePath, .read)
+        defer { layer.close(file) }
+        return try ArchiveIdentity(of: file, size: status.size, using: layer)
+    }
+
     // MARK: Quarantine
 
     /// The name of an archive that has more content than a store holds.
     static let originalName = "items.archive.original"
+    /// That of one with unreadable parts.
+    static let damagedName = "items.archive.damaged"
+    /// That of one that another program put in place during a session.
+    static let otherName = "items.archive.other"
 
     /// An unused path beside the store's files: `<name>-1`, `<name>-2`, …
     func quarantinePath(_ name: String) throws(FileError) -> String {
@@ -66,6 +77,52 @@ struct ArchiveFolder {
             last = next
             number += 1
         }
+    }
+
+    // MARK: Refusals
+
+    /// Refuses a journal that would be misread, before any file is changed.
+    ///
+    /// - Parameters:
+    ///   - journal: its bytes; nil for none.
+    ///   - schema: the fields of the items.
+    ///   - isReadOnly: whether a journal of a newer program is passed over.
+    /// - Throws: `newerFormat`; `corruptJournal` for items of other fields.
+    func check(_ journal: [UInt8]?, _ schema: ItemSchema, isReadOnly: Bool) throws(StoreError) {
+        let header: JournalHeader?
+        do throws(StoreError) {
+            header = try journal?.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
+        } catch {
+            guard error.code == .newerFormat, !isReadOnly else { return }
+            throw StoreError(
+                .newerFormat,
+                "\(DisplayPath.abbreviate(journalPath)): \(error.message), and opens it; --read-only shows the last save",
+                path: journalPath, cause: error)
+        }
+        // Version 2.0 stated no layout.
+        guard let header, header.layout != 0, header.layout != JournalHeader.layout(of: schema) else { return }
+        throw StoreError(
+            .corruptJournal,
+            "\(DisplayPath.abbreviate(journalPath)) is of items with declared fields alone, and the container does not "
+                + "say so: Library/format is lost. Nothing was changed; cubby check CONTAINER --repair writes it again",
+            path: journalPath)
+    }
+
+    /// The error for an archive that was lost by other means.
+    ///
+    /// - Parameters:
+    ///   - what: what it is now.
+    ///   - otherwise: what to do without it.
+    /// - Returns: the error.
+    func loss(_ what: String, _ otherwise: String) -> StoreError {
+        var text =
+            "\(DisplayPath.abbreviate(archivePath)) is \(what). Nothing was changed. Put the archive back from a backup "
+        text += "(cubby restore --replace BACKUP) or from a copy"
+        for name in [ArchiveFolder.originalName, ArchiveFolder.damagedName] {
+            guard let copy = try? previous(name) else { continue }
+            text += "; \(PathText.name(of: copy)) beside it is an older one"
+        }
+        return StoreError(.corruptArchive, text + "; \(otherwise)", path: archivePath)
     }
 
     // MARK: Other editions
@@ -133,25 +190,35 @@ struct ArchiveInPlace {
     private(set) var exists = false
     /// The mapped file from which the store reads items.
     private let mapped: MappedArchive
+    /// The file's status when it was read or put in place.
+    private var status: FileStatus?
 
     /// None.
     init() { mapped = MappedArchive() }
 
     init(_ identity: ArchiveIdentity, exists: Bool, _ mapped: MappedArchive) {
-        (self.identity, self.exists, self.mapped) = (identity, exists, mapped)
+        (self.identity, self.exists, self.mapped, status) = (identity, exists, mapped, mapped.status)
     }
 
     /// Records that another archive has taken its place; the store may still read items of the mapped one.
-    mutating func becomes(_ other: ArchiveIdentity) { (identity, exists) = (other, true) }
+    mutating func becomes(_ other: ArchiveIdentity, _ status: FileStatus?) {
+        (identity, exists, self.status) = (other, true, status)
+    }
+
+    /// The identity of an archive that somebody else has put in this one's place; nil if there is none.
+    func foreign(in folder: ArchiveFolder) throws(FileError) -> ArchiveIdentity? {
+        guard let now = try folder.layer.status(folder.archivePath), now.size > 0 else { return nil }
+        if let status, now.isSameFile(as: status), !now.isTouched(since: status) { return nil }
+        let found = try folder.identity(now)
+        return found == identity ? nil : found
+    }
 
     /// Refuses to save items of an archive that another program has written to or truncated meanwhile.
     func checkMapped(_ folder: ArchiveFolder) throws(StoreError) {
-        let (path, layer) = (folder.archivePath, folder.layer)
+        let path = folder.archivePath
         let isOther = try attempt { () throws(FileError) in
-            guard let status = try layer.status(path), mapped.isTouched(status) else { return false }
-            let file = try layer.open(path, .read)
-            defer { layer.close(file) }
-            return try ArchiveIdentity(of: file, size: status.size, using: layer) != identity
+            guard let status = try folder.layer.status(path), mapped.isTouched(status) else { return false }
+            return try folder.identity(status) != identity
         }
         guard isOther else { return }
         let text =

@@ -4,6 +4,8 @@ package import Files
 /// The journal of the archive in place, and the one that will follow the archive being written.
 struct ArchiveJournal {
     private let folder: ArchiveFolder
+    /// Which fields the items have by themselves.
+    private let layout: UInt64
     private var writer: JournalWriter?
     /// The number of the next record if there is no journal yet.
     private var nextSequence: UInt64
@@ -15,10 +17,10 @@ struct ArchiveJournal {
     private let inherited: FieldDeclarations
 
     init(
-        _ folder: ArchiveFolder, _ writer: JournalWriter? = nil, nextSequence: UInt64 = 1,
+        _ folder: ArchiveFolder, layout: UInt64 = 0, _ writer: JournalWriter? = nil, nextSequence: UInt64 = 1,
         inheriting inherited: FieldDeclarations = FieldDeclarations()
     ) {
-        (self.folder, self.writer, self.nextSequence) = (folder, writer, nextSequence)
+        (self.folder, self.layout, self.writer, self.nextSequence) = (folder, layout, writer, nextSequence)
         self.inherited = inherited
     }
 
@@ -56,6 +58,7 @@ struct ArchiveJournal {
             return raised
         }
         var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
+        header.layout = layout
         header.version = inherited.isEmpty ? version : JournalHeader.declaringVersion
         let declared = JournalRecord.declarations(
             inherited, sequence: nextSequence, identifier: header.identifier)
@@ -130,6 +133,7 @@ struct ArchiveJournal {
         try folder.layer.syncDirectory(folder.path)
         if writer != nil || next.count > 0 || !declarations.isEmpty {
             var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
+            header.layout = layout
             header.version = declarations.isEmpty ? next.version : JournalHeader.declaringVersion
             let declared = JournalRecord.declarations(
                 declarations, sequence: next.firstSequence, identifier: next.identifier)

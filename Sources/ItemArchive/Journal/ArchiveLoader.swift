@@ -53,7 +53,8 @@ struct ArchiveLoader {
     ///   - options: what to do.
     init(_ folder: ArchiveFolder, _ schema: ArchiveSchema, into items: ItemLoader, _ options: Options) {
         (self.folder, self.items, self.options) = (folder, items, options)
-        loaded = LoadedArchive(schema: schema, journal: ArchiveJournal(folder))
+        let journal = ArchiveJournal(folder, layout: JournalHeader.layout(of: schema.schema))
+        loaded = LoadedArchive(schema: schema, journal: journal)
     }
 
     /// The form of the items.
@@ -66,10 +67,13 @@ struct ArchiveLoader {
     ///
     /// - Parameters:
     ///   - turn: the order of the index's writers.
-    ///   - onDamage: called for a part of a mapped archive that turns out to be unreadable, now or later.
+    ///   - damage: records the parts of a mapped archive that turn out to be unreadable, now or later.
+    ///   - onDamage: called with each that the store finds, in words.
     /// - Throws: `corruptArchive` if the archive is unreadable, or missing although the journal or the index refers to
     ///   one; `newerFormat`, unless read-only; `inputOutput`.
-    mutating func loadArchive(_ turn: ItemIndexTurn, onDamage: @escaping () -> Void) throws(StoreError) {
+    mutating func loadArchive(
+        _ turn: ItemIndexTurn, _ damage: ArchiveDamage, onDamage: @escaping (String) -> Void
+    ) throws(StoreError) {
         files = try readFiles()
         // While another process saves, archive and journal may be of two moments: read again.
         var attempts = 0
@@ -77,7 +81,7 @@ struct ArchiveLoader {
             files = try readFiles()
             attempts += 1
         }
-        if !options.isReadOnly { try checkFormat() }
+        try folder.check(files.journal, fields, isReadOnly: options.isReadOnly)
         try checkExistence()
         // A journal, or an empty archive, shows that the folder already was a store's.
         if files.archive == nil, files.journal == nil {
@@ -92,7 +96,7 @@ struct ArchiveLoader {
         }
         loaded.archive = ArchiveInPlace(files.identity, exists: files.archive != nil, files.mapped)
         // An empty file means a first run, like a missing one, unless another file refers to an archive.
-        if let archive = files.archive, archive.bytes.count > 0, !map(archive, onDamage) {
+        if let archive = files.archive, archive.bytes.count > 0, !map(archive, damage, onDamage) {
             try read(archive)
             if loaded.report.archivedItems >= options.mappedFrom { makeIndex(archive, turn) }
         }
@@ -130,7 +134,9 @@ struct ArchiveLoader {
     // MARK: The archive
 
     /// Opens an archive with an index, without reading it.
-    private mutating func map(_ storage: PropertyListStorage, _ onDamage: @escaping () -> Void) -> Bool {
+    private mutating func map(
+        _ storage: PropertyListStorage, _ damage: ArchiveDamage, _ onDamage: @escaping (String) -> Void
+    ) -> Bool {
         guard let indexPath = folder.indexPath, let file = try? folder.layer.open(indexPath, .read) else {
             return false
         }
@@ -138,13 +144,14 @@ struct ArchiveLoader {
         guard let mapped = try? folder.layer.map(file) else { return false }
         return mapped.withUnsafeBytes { bytes in
             guard let index = ItemIndexFile(bytes, fields), index.archive == files.identity,
+                index.count >= options.mappedFrom,
                 index.knowsThatAllFit || files.identity.size <= OriginalArchive.maximumBytes,
                 let slots = index.slots(in: bytes, keeper: mapped),
                 let archived = try? MappedItems(
                     storage, index.schema, fieldNames: fields.names + index.customFields),
                 archived.count == index.count
             else { return false }
-            items.map(archived, index, slots, index.numbers(in: bytes, keeper: mapped), damaged: onDamage)
+            items.map(archived, index, slots, index.numbers(in: bytes, keeper: mapped), damage, onDamage: onDamage)
             loaded.schema = index.schema
             loaded.report.archivedItems = index.count
             return true
@@ -172,13 +179,15 @@ struct ArchiveLoader {
     private mutating func read(_ storage: PropertyListStorage) throws(StoreError) {
         var found: ItemArchiveReader?
         var failure: PropertyListError?
+        // What the text of an archive in XML has otherwise than it is read.
+        var findings: [PropertyListFinding] = []
         do throws(PropertyListError) {
             let isBinary = storage.bytes.prefix(6).elementsEqual("bplist".utf8)
             let reader =
                 isBinary
                 ? try BinaryPropertyListReader(storage)
                 : try BinaryPropertyListReader(
-                    try PropertyListValue(decoding: Array(storage.bytes)).encoded(as: .binary))
+                    try PropertyListValue(decoding: Array(storage.bytes), findings: &findings).encoded(as: .binary))
             var archived = ItemArchiveReader(items, reader, files.identity)
             try archived.read()
             archived.keepForeign()
@@ -209,9 +218,14 @@ struct ArchiveLoader {
         loaded.report.remarks += archived.remarks
         if failure == nil, archived.damage.isEmpty {
             if archived.leavesSomethingOut || archived.hasOtherForms { loaded.schema.original = found.original }
-            let losses = archived.leftOut + archived.mixedForms
+            let said = findings.map { finding in
+                let line = finding.line.map { ", line \($0)" } ?? ""
+                return "\(PathText.name(of: folder.archivePath))\(line): \(finding.message)"
+            }
+            let losses = archived.leftOut + archived.mixedForms + said
             loaded.keepsOriginal =
-                (archived.leavesSomethingOut || !losses.isEmpty) && loaded.schema.original == nil
+                (archived.leavesSomethingOut || !losses.isEmpty) && loaded.schema.original == nil || !said.isEmpty
+            if loaded.schema.original != nil { loaded.report.remarks += archived.hiddenElements }
             if loaded.keepsOriginal {
                 loaded.report.notices += losses
                 if !options.isReadOnly {
@@ -257,7 +271,7 @@ struct ArchiveLoader {
         let folder = folder
         try quarantine(text + "; it is") { () throws(FileError) in
             // If it was opened before without a save, the copy exists already.
-            let name = "items.archive.damaged"
+            let name = ArchiveFolder.damagedName
             let path = try folder.quarantinePath(name)
             if let last = try folder.previous(name),
                 try folder.layer.contents(of: last).elementsEqual(storage.bytes)
@@ -279,19 +293,6 @@ struct ArchiveLoader {
     }
 
     // MARK: The journal
-
-    /// Refuses the commits of a newer program, before any file is changed.
-    private func checkFormat() throws(StoreError) {
-        let path = folder.journalPath
-        do throws(StoreError) {
-            _ = try files.journal?.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
-        } catch  where error.code == .newerFormat {
-            throw StoreError(
-                .newerFormat,
-                "\(DisplayPath.abbreviate(path)): \(error.message), and opens it; --read-only shows the last save",
-                path: path, cause: error)
-        } catch {}
-    }
 
     private mutating func readJournal() throws(StoreError) {
         guard let bytes = files.journal, !bytes.isEmpty else { return }
@@ -344,39 +345,27 @@ struct ArchiveLoader {
         } else if !options.isReadOnly {
             journal = try attempt(writer)
         }
-        loaded.journal = ArchiveJournal(folder, journal, nextSequence: usable.next)
+        loaded.journal = ArchiveJournal(
+            folder, layout: JournalHeader.layout(of: fields), journal, nextSequence: usable.next)
         loaded.report.revision = ItemRevision(rawValue: usable.next &- 1)
     }
 
     /// Quarantines the journal of another archive: somebody put the archive there. The fields are the container's, and
     /// what was declared of them holds.
     private mutating func keepOtherJournal(_ scan: JournalScan, _ bytes: [UInt8]) throws(StoreError) {
-        let reason = "the journal follows another archive than items.archive"
-        var inherited = FieldDeclarations()
-        let fields = fields
-        bytes.withUnsafeBytes { bytes in
-            for record in scan.records {
-                let payload = UnsafeRawBufferPointer(rebasing: bytes[record.payload])
-                switch record.kind {
-                case .checkpoint: continue
-                case .declarations:
-                    var reader = RecordReader(payload)
-                    if let value = try? reader.value(), let declared = try? FieldDeclarations(record: value) {
-                        inherited = declared
-                    }
-                case .changes:
-                    for case .declare(let declared) in (try? RecordChange.changes(of: payload, fields, from: .journal))
-                        ?? []
-                    {
-                        inherited = declared
-                    }
-                }
-            }
+        let commits = scan.records.count { $0.kind == .changes }
+        var reason = "the journal follows another archive than items.archive"
+        if commits > 0 {
+            let (verb, pronoun) = commits == 1 ? ("is", "it") : ("are", "them")
+            reason +=
+                ", and its \(commits.counted("commit")) \(verb) not applied (cubby inspect shows \(pronoun); with that "
+                + "archive in its place again, and the journal under its own name, a launch applies \(pronoun))"
         }
+        let inherited = bytes.withUnsafeBytes { scan.lastDeclarations(in: $0, fields) }
         guard !inherited.isEmpty else { return try keepJournal(as: "items.journal.other", reason) }
-        try keepJournal(as: "items.journal.other", reason + " (the fields declared in it stay declared)")
+        try keepJournal(as: "items.journal.other", reason + "; the fields declared in it stay declared")
         try items.declare(inherited)
-        loaded.journal = ArchiveJournal(folder, inheriting: inherited)
+        loaded.journal = ArchiveJournal(folder, layout: JournalHeader.layout(of: fields), inheriting: inherited)
     }
 
     /// Declares the fields of a record.
@@ -449,7 +438,7 @@ extension ArchiveLoader {
         }
         guard known != .none else { return }
         let state = files.archive == nil ? "missing" : "empty (0 bytes)"
-        throw loss(
+        throw folder.loss(
             "\(state), and \(witness.rawValue) one of \(known.size) bytes",
             "to begin without it, move \(witness == .journal ? "items.journal" : "items.index") away")
     }
@@ -470,20 +459,8 @@ extension ArchiveLoader {
         }
         let present = ArchiveIdentity(of: archive.bytes)
         guard !known.contains(present), let size = known.map(\.size).max(), size > present.size else { return }
-        throw loss(
+        throw folder.loss(
             "cut short: it has \(present.size) bytes, and \(witness.rawValue) one of \(size)",
             "cubby check --repair saves what can still be read of it")
-    }
-
-    private func loss(_ what: String, _ otherwise: String) -> StoreError {
-        let path = folder.archivePath
-        var text =
-            "\(DisplayPath.abbreviate(path)) is \(what). Nothing was changed. Put the archive back from a backup "
-        text += "(cubby restore --replace BACKUP) or from a copy"
-        for name in [ArchiveFolder.originalName, "items.archive.damaged"] {
-            guard let copy = try? folder.previous(name) else { continue }
-            text += "; \(PathText.name(of: copy)) beside it is an older one"
-        }
-        return StoreError(.corruptArchive, text + "; \(otherwise)", path: path)
     }
 }

@@ -28,8 +28,12 @@ public final class ArchivePersistence: DocumentPersistence {
     private var journal: ArchiveJournal
     /// The number of the last record when the store was opened, plus one for each commit since.
     private var revision = ItemRevision.initial
-    /// Whether the archive has content that the store does not hold, so that it is kept at its first replacement.
-    private var keepsOriginal = false
+    /// The name under which the archive is kept at its next replacement; nil if the store holds all of it.
+    private var retainedName: String?
+    /// What turned out to be unreadable in the mapped archive.
+    private let damage = ArchiveDamage()
+    /// Where that is reported, and what a save keeps.
+    private var reporter: DamageReporter?
     /// The owner's journal, for a read-only persistence; nil until its first use.
     private var tail: JournalTail?
 
@@ -124,13 +128,18 @@ public final class ArchivePersistence: DocumentPersistence {
         }
         let usual = ArchiveSchema(loader.store.schema, className: schema.className)
         var archiveLoader = ArchiveLoader(folder, usual, into: loader, options)
-        try archiveLoader.loadArchive(indexTurn) { [weak self] in self?.keepsOriginal = true }
+        let reporter = loader.store.document.damage
+        self.reporter = reporter
+        try archiveLoader.loadArchive(indexTurn, damage) { [weak self] text in
+            self?.retainedName = ArchiveFolder.damagedName
+            reporter.handler?(text)
+        }
         // Before the journal: a copy in it remembers its source if the archive holds more than fields.
         schema = archiveLoader.schema
         let loaded = try archiveLoader.loadJournal()
         (archive, journal) = (loaded.archive, loaded.journal)
         revision = loaded.report.revision
-        if loaded.keepsOriginal { keepsOriginal = true }
+        if loaded.keepsOriginal { retainedName = ArchiveFolder.originalName }
         // Last: if the archive is lost, a leftover may be its only copy.
         if !isReadOnly, removesLeftovers {
             _ = try attempt { () throws(FileError) in
@@ -146,6 +155,7 @@ public final class ArchivePersistence: DocumentPersistence {
     public func append(_ commit: borrowing ItemCommit, durable: Bool) throws(StoreError) -> ItemRevision {
         if isReadOnly { throw .storeIsReadOnly }
         try commit.checkFollows(revision)
+        try checkOwnership()
         var (record, version) = JournalEncoder.record(of: commit)
         do throws(FileError) {
             if durable { try newEntries?.sync() }
@@ -188,38 +198,68 @@ public final class ArchivePersistence: DocumentPersistence {
         // The old archive stays open until the new journal is in place: freeing its space would delay that.
         let old = hasArchive ? try? folder.layer.open(path, .read) : nil
         defer { if let old { folder.layer.discard(old) } }
+        let status: FileStatus
         do throws(StoreError) {
+            try checkOwnership()
             try archive.checkMapped(folder)
-            do throws(FileError) { try prepare(replacement) } catch { throw StoreError(error) }
+            do throws(FileError) { status = try prepare(replacement) } catch { throw StoreError(error) }
         } catch {
             replacement.remove()
             throw error
         }
-        archive.becomes(replacement.identity)
+        archive.becomes(replacement.identity, status)
         do throws(FileError) {
             try journal.follow(replacement.identity, with: next, replacement.declarations)
         } catch { throw StoreError(error) }
     }
 
     /// Records the new archive in the old journal, and puts it in place.
-    private func prepare(_ replacement: ArchiveReplacement) throws(FileError) {
-        try keepOriginal()
+    private func prepare(_ replacement: ArchiveReplacement) throws(FileError) -> FileStatus {
+        try keepPrevious()
         try journal.addCheckpoint(
             replacement.identity, upTo: replacement.lastSequence, replacement.declarations)
         try newEntries?.sync()
-        try replacement.putInPlace()
+        let status = try replacement.putInPlace()
         indexTurn.end {
             // An index belongs to one archive: the former one is removed if the new archive has none.
             if !replacement.putIndexInPlace(), let indexPath { try? folder.layer.remove(indexPath) }
         }
+        return status
     }
 
-    /// Keeps an archive that has more content than the store, at its first replacement.
-    private func keepOriginal() throws(FileError) {
-        guard keepsOriginal else { return }
-        let bytes = try folder.layer.contents(of: path)
-        try AtomicFile.write(bytes, to: try folder.quarantinePath(ArchiveFolder.originalName), using: folder.layer)
-        keepsOriginal = false
+    /// Keeps an archive that has more content than the store, which was damaged, or which somebody else put in place.
+    private func keepPrevious() throws(FileError) {
+        for text in damage.takeUnreported() {
+            retainedName = ArchiveFolder.damagedName
+            reporter?.handler?(text)
+        }
+        if let identity = try archive.foreign(in: folder) {
+            let name = try keep(as: ArchiveFolder.otherName)
+            reporter?.handler?(
+                "another program replaced items.archive while it was in use: its \(identity.size) bytes are kept as "
+                    + "\(name), and the items of this process are saved")
+        } else if let retainedName {
+            let name = try keep(as: retainedName)
+            if retainedName == ArchiveFolder.damagedName {
+                reporter?.handler?("items.archive is damaged: it is kept as \(name)")
+            }
+        }
+        retainedName = nil
+    }
+
+    private func keep(as name: String) throws(FileError) -> String {
+        let path = try folder.quarantinePath(name)
+        try AtomicFile.write(try folder.layer.contents(of: self.path), to: path, using: folder.layer)
+        return PathText.name(of: path)
+    }
+
+    /// Refuses to write without the lock: another process may have its own, and write, too.
+    private func checkOwnership() throws(StoreError) {
+        guard let lock, !lock.isInPlace else { return }
+        throw StoreError(
+            .inUse,
+            "\(DisplayPath.abbreviate(lock.path)) was removed or replaced while it was in use: another process may write "
+                + "here now, and nothing more is written; end this process, and begin again", path: lock.path)
     }
 }
 
@@ -337,14 +377,16 @@ final class ArchiveReplacement: ItemReplacement {
 
     /// Puts the archive in place.
     ///
+    /// - Returns: its status.
     /// - Throws: `FileError`, also when its file was exchanged or has another size than what was written.
-    func putInPlace() throws(FileError) {
+    func putInPlace() throws(FileError) -> FileStatus {
         let (file, identity) = written.withLock { ($0.file, $0.identity) }
         guard let file else { throw FileError(.rename, path, code: FileLayerCode.absent) }
         let status = try layer.status(file)
         guard UInt64(status.size) == identity.size else { throw exchanged }
         try layer.rename(temporary, being: status, to: path)
         close()
+        return status
     }
 
     private func close() {

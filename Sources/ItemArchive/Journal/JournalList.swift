@@ -193,6 +193,12 @@ package struct JournalHeader: Sendable, Hashable {
     package var identifier: UInt64
     /// The number of the first record.
     package var firstSequence: UInt64
+    /// Which fields the records' items have by themselves: 0 those of a household, or nothing is stated; 1 none. It is
+    /// beside the records, because a container's format, which says so, too, may be lost.
+    package var layout: UInt64 = 0
+
+    /// The layout of items with the fields of a schema.
+    package static func layout(of schema: ItemSchema) -> UInt64 { schema.fields.isEmpty ? 1 : 0 }
     /// The format version of the records.
     package var version = JournalHeader.usualVersion
 
@@ -213,7 +219,7 @@ package struct JournalHeader: Sendable, Hashable {
         bytes.appendLittleEndian(archive.checksum)
         bytes.appendLittleEndian(identifier)
         bytes.appendLittleEndian(firstSequence)
-        bytes.appendLittleEndian(UInt64(0))
+        bytes.appendLittleEndian(layout)
         bytes.appendLittleEndian(Checksum.hash(bytes))
         return bytes
     }
@@ -247,7 +253,15 @@ package struct JournalHeader: Sendable, Hashable {
             size: bytes.littleEndian(UInt64.self, at: 16), checksum: bytes.littleEndian(UInt64.self, at: 24))
         identifier = bytes.littleEndian(UInt64.self, at: 32)
         firstSequence = bytes.littleEndian(UInt64.self, at: 40)
+        layout = bytes.littleEndian(UInt64.self, at: 48)
     }
+}
+
+extension FileStatus {
+    func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+
+    /// Whether the file's size or date differs.
+    func isTouched(since other: FileStatus) -> Bool { size != other.size || modified != other.modified }
 }
 
 extension [UInt8] {
@@ -327,7 +341,7 @@ package struct ArchiveIdentity: Sendable, Hashable {
 /// The archive's state when it was mapped: its bytes are read as long as the mapping exists.
 struct MappedArchive {
     private weak var file: MappedFile?
-    private let status: FileStatus?
+    let status: FileStatus?
 
     init() { status = nil }
 
@@ -342,7 +356,7 @@ struct MappedArchive {
     /// - Parameter now: the file's current status.
     /// - Returns: true if its size or date differs.
     func isTouched(_ now: FileStatus) -> Bool {
-        guard file != nil, let status, now.device == status.device, now.inode == status.inode else { return false }
-        return now.size != status.size || now.modified != status.modified
+        guard file != nil, let status, now.isSameFile(as: status) else { return false }
+        return now.isTouched(since: status)
     }
 }

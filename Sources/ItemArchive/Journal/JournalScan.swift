@@ -91,6 +91,26 @@ package struct JournalScan: Sendable {
         return first
     }
 
+    /// The fields declared by the last record that declares any.
+    func lastDeclarations(in bytes: UnsafeRawBufferPointer, _ schema: ItemSchema) -> FieldDeclarations {
+        var last = FieldDeclarations()
+        for record in records {
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[record.payload])
+            switch record.kind {
+            case .checkpoint: continue
+            case .declarations:
+                var reader = RecordReader(payload)
+                if let value = try? reader.value(), let declared = try? FieldDeclarations(record: value) {
+                    last = declared
+                }
+            case .changes:
+                let changes = (try? RecordChange.changes(of: payload, schema, from: .journal)) ?? []
+                for case .declare(let declared) in changes { last = declared }
+            }
+        }
+        return last
+    }
+
     /// The records that are not yet in an archive; nil if the journal does not belong to it.
     ///
     /// The journal follows the archive in its header. If a save was interrupted between the new archive and the new

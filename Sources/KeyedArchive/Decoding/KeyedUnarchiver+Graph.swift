@@ -1,3 +1,4 @@
+import CPlatform
 import PropertyList
 
 extension KeyedUnarchiver {
@@ -64,21 +65,26 @@ extension KeyedUnarchiver {
         }
         let uid = record.uid
         guard let allocate = binding.allocate else {
-            guard frames.count < reader.limits.maximumDepth else {
-                throw .corrupt("objects nest deeper than the limit of \(reader.limits.maximumDepth)")
-            }
+            if let excess { throw .corrupt("objects nest \(excess)") }
             objects.begin(uid)
             return try initialize(record, with: binding, nil)
         }
         let object = try allocate()
         objects.finish(uid, .object(object))
-        guard frames.count < reader.limits.maximumDepth else {
+        guard excess == nil else {
             // In a long chain the object is handed out like one in a cycle, and initialised after the others.
             objects.postpone(
                 DecodedObjects.Postponed(object: object, record: record, binding: binding, allowed: checks.allowed))
             return .object(object)
         }
         return try initialize(record, with: binding, object)
+    }
+
+    /// The end of a message if objects may not nest deeper; else nil.
+    private var excess: String? {
+        let limit = reader.limits.maximumDepth
+        if frames.count >= limit { return "deeper than the limit of \(limit)" }
+        return cubby_stack_is_short() == 0 ? nil : "deeper than the thread's stack allows"
     }
 
     private func initialize(
@@ -231,12 +237,14 @@ extension KeyedUnarchiver {
         case .array:
             var elements: [ArchivedObject.FieldValue] = []
             for index in 0..<container.count {
+                if Interruption.isDueAtStep { throw .corrupt(Interruption.message) }
                 elements.append(try fieldValue(at: list.reference(index, in: container), depth: depth + 1))
             }
             return .list(elements)
         case .dictionary:
             var entries: [(key: PropertyListValue, value: ArchivedObject.FieldValue)] = []
             for index in 0..<container.count {
+                if Interruption.isDueAtStep { throw .corrupt(Interruption.message) }
                 let key = try objects.sharedValue(list.reference(index, in: container))
                 guard ArchiveValue(leaf: key) != nil else {
                     throw .corrupt("a dictionary within a field has a key that is not a leaf")

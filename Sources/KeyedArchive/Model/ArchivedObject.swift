@@ -139,8 +139,8 @@ final class ArchiveClassNames: Sendable {
     static let shared = ArchiveClassNames()
 
     private struct Names {
-        var archived: [String: String] = [:]
-        var types: [String: any KeyedCoding.Type] = [:]
+        var archived: NameTable<String> = [:]
+        var types: NameTable<any KeyedCoding.Type> = [:]
     }
 
     private let names = Mutex(Names())

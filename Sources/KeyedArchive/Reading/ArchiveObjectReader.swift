@@ -82,8 +82,9 @@ package struct ArchiveObjectReader: @unchecked Sendable {
             isBigEndian: try integer("NS.mantissa.bo") == 2)
     }
 
-    /// A description of an object for messages.
+    /// A description for messages of an object that is no value.
     package mutating func describe(_ number: Int) -> String {
+        if (try? value(at: number)) == nil, conversion.nestsTooDeep { return "nested too deep, or within itself" }
         guard let instance = try? table.dictionary(at: number), let archived = try? archivedClass(of: instance) else {
             return "a value"
         }
@@ -200,6 +201,8 @@ struct PropertyListConversion {
     private var left: Int?
     private var pace = InterruptionPace()
     var metOtherForm = false
+    /// Whether the current conversion met containers that nest too deep, or a container that holds itself.
+    var nestsTooDeep = false
 
     init(_ table: ArchiveObjectTable, _ limits: ArchiveLimits, isReadWhole: Bool) {
         let all = limits.propertyList.maximumValues(ofObjects: table.propertyList.objectCount)
@@ -209,7 +212,7 @@ struct PropertyListConversion {
 
     /// Begins the next value.
     mutating func begin() {
-        (unfolded, height, equalKeys) = (0, 0, 0)
+        (unfolded, height, equalKeys, nestsTooDeep) = (0, 0, 0, false)
         if small.isEmpty { return }
         for number in small { done[number] = nil }
         small.removeAll(keepingCapacity: true)
@@ -241,20 +244,26 @@ struct PropertyListConversion {
 
 extension ArchiveObjectReader {
     /// An object as a property-list value: NSArray, NSSet, NSDictionary, NSDate, NSData, NSString,
-    /// NSNumber, NSNull, and their contents. Nil when it is or contains another object.
+    /// NSNumber, NSNull, and their contents. Nil when it is or contains another object, nests too deep, or holds itself.
     ///
     /// - Parameters:
     ///   - number: the object.
     ///   - isInPlace: whether it stands within another one: a container then has no class.
     /// - Returns: the value.
-    /// - Throws: `readCorrupt` for an object that is nested too deep, cyclic, or expands beyond the limits.
+    /// - Throws: `readCorrupt` for a damaged object, and for one that expands beyond the limits.
     package mutating func value(
         at number: Int, isInPlace: Bool = false
     ) throws(PropertyListError) -> PropertyListValue? {
         conversion.begin()
-        let node = try node(number, depth: 0, isInPlace: isInPlace || table.objects == nil)
-        try conversion.spend(node)
-        return node.value
+        do throws(PropertyListError) {
+            let node = try node(number, depth: 0, isInPlace: isInPlace || table.objects == nil)
+            try conversion.spend(node)
+            return node.value
+        } catch {
+            // No damage: other objects hold it as it is. What was converted within it is not kept as without a value.
+            if conversion.nestsTooDeep { return nil }
+            throw error
+        }
     }
 
     private mutating func node(
@@ -279,6 +288,7 @@ extension ArchiveObjectReader {
             return node
         }
         if let excess = limits.propertyList.excess(atDepth: depth) {
+            conversion.nestsTooDeep = true
             throw .corruptArchive("a value of the archive nests \(excess), or holds itself")
         }
         let outer = conversion.height

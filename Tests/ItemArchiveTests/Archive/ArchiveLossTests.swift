@@ -91,6 +91,28 @@ struct ArchiveLossTests {
 
     // MARK: Saves
 
+    @Test("what the text of an archive in XML has otherwise than it is read is said, and the file is kept")
+    func text() throws {
+        let xml = """
+            <plist version="1.0"><array>
+            <dict><key>name</key><string>a</string><key>note</key><string>first</string>
+            <key>note</key><string>second</string><key>when</key><date>2021-02-31T00:00:00Z</date></dict>
+            </array></plist>
+            """
+        try folder.write(Array(xml.utf8), folder.archive)
+        let store = try folder.open()
+        let notices = store.loadReport.notices
+        #expect(try store[0]?.value(forField: "note") == .string("second"))
+        for said in [
+            "line 2: the key “note” stands twice", "line 3: no calendar has the date", "items.archive.original-1",
+        ] {
+            #expect(notices.contains { $0.contains(said) }, "\(said): \(notices)")
+        }
+        try store.createItem(ItemFields(name: "new"))
+        try store.saveChanges()
+        #expect(try folder.read(folder.archive + ".original-1") == Array(xml.utf8))
+    }
+
     @Test("containers within fields: their objects are read, and are the same after a save")
     func inPlace() throws {
         var archive = Archive()
@@ -147,6 +169,26 @@ struct ArchiveLossTests {
         #expect((keys.count, objects.count) == (1, 0))
     }
 
+    @Test("elements that are no items are told, also where a save keeps them in their places")
+    func otherElements() throws {
+        var archive = Archive()
+        let text = archive.add(.string("t"))
+        archive.item("a", [:])
+        for _ in 0..<2 { archive.elements.append(archive.object("Thing", ["t": text])) }
+        try folder.write(try archive.bytes(), folder.archive)
+        let store = try folder.open()
+        #expect(store.count == 1 && store.loadReport.notices == [])
+        #expect(
+            store.loadReport.remarks == [
+                "2 elements of the archive are of class Thing and no items. The archive keeps them, and nothing shows them"
+            ])
+        try store[0]?.setName("changed")
+        try store.saveChanges()
+        let graph = try ArchiveGraph(try folder.read(folder.archive))
+        defer { graph.dismantle() }
+        #expect(graph.root?.elements?.count == 3)
+    }
+
     @Test("an object that cannot be read is left out alone, and is named with the file that has it")
     func unreadable() throws {
         var archive = Archive()
@@ -177,6 +219,25 @@ struct ArchiveLossTests {
         #expect(items.map { $0["url"] != nil } == [true, true, false])
         #expect(items[0].object(forKey: "url")?.identity === items[1].object(forKey: "url")?.identity)
         #expect(items[0]["x"] == nil && items[1]["x"] == nil && items[2]["good"] != nil)
+    }
+
+    @Test("a list that holds itself is no value of a field, and is the same after a save")
+    func rings() throws {
+        var archive = Archive()
+        let list = archive.object("NSArray", ["NS.objects": .array([])])
+        let itself = PropertyListValue.uid(UInt32(archive.objects.count))
+        let ring = archive.object("NSArray", ["NS.objects": .array([list, itself])])
+        archive.item("a", ["x": ring, "y": list])
+        let bytes = try archive.bytes()
+        #expect(try differences(afterSavesOf: bytes) == [])
+        let store = try folder.open()
+        #expect(store.loadReport.notices == [])
+        #expect(try store[0]?.value(forField: "x") == nil)
+        #expect(try store[0]?.value(forField: "y") == .array([]))
+        #expect(
+            try losses(ofImport: bytes).map(\.text) == [
+                "x in \"a\" is nested too deep, or within itself, which a field cannot hold"
+            ])
     }
 
     // MARK: Imports

@@ -42,6 +42,33 @@ struct OtherSchemaTests {
         #expect(try store.records.map(\.values) == records, step)
     }
 
+    @Test("a journal says whether its items have no fields but their key, and is not misread by those of a household")
+    func statedLayout() throws {
+        func layout() throws -> [UInt8] { Array(try folder.read(folder.journal)[48..<56]) }
+        let own = try open(ItemSchema())
+        try own.createItem().setValue(.string("A"), forField: "title")
+        try own.commit()
+        #expect(try layout() == [1, 0, 0, 0, 0, 0, 0, 0])
+        try own.saveChanges()
+        try own.createItem().setValue(.string("B"), forField: "title")
+        try own.commit()
+        #expect(try layout().first == 1)
+        let (archive, journal) = (try folder.read(folder.archive), try folder.read(folder.journal))
+        for isReadOnly in [true, false] {
+            let error = #expect(throws: StoreError.self) { try folder.open(isReadOnly: isReadOnly) }
+            #expect(error?.code == .corruptJournal && error?.message.contains("Library/format is lost") == true)
+        }
+        #expect(try folder.read(folder.archive) == archive)
+        #expect(try folder.read(folder.journal) == journal)
+        #expect(folder.names == ["items.archive", "items.journal"])
+        #expect(try open(ItemSchema()).count == 2)
+        let household = try StoreFolder()
+        let store = try household.open()
+        try store.createItem(ItemFields(name: "a"))
+        try store.commit()
+        #expect(try household.read(household.journal)[48..<56].allSatisfy { $0 == 0 })
+    }
+
     @Test("come back from the journal, the archive and its index, and are found by their fields")
     func comeBack() throws {
         var store = try open(Self.library)

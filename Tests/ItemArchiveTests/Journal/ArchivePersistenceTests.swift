@@ -123,7 +123,39 @@ struct ArchivePersistenceTests {
         let opened = try other.open()
         #expect(opened.count == 1)
         #expect(opened.loadReport.quarantinedFiles == [other.path + "/items.journal.other-1"])
-        #expect(opened.loadReport.notices.first?.contains("follows another archive") == true)
+        #expect(
+            opened.loadReport.notices.first?.contains("another archive than items.archive, and its 3 commits are")
+                == true)
+    }
+
+    @Test(
+        "an archive that another program puts in place meanwhile is kept at the next save, and told",
+        arguments: [false, true])
+    func foreignArchive(isWrittenInPlace: Bool) throws {
+        let store = try fill()
+        let other = try StoreFolder()
+        let theirs = try other.open()
+        try theirs.createItem(ItemFields(name: "theirs"))
+        try theirs.saveChanges()
+        let bytes = try other.read(other.archive)
+        if isWrittenInPlace {
+            try folder.overwrite(bytes, folder.archive)
+        } else {
+            try FileManager.default.removeItem(atPath: folder.archive)
+            try FileManager.default.moveItem(atPath: other.archive, toPath: folder.archive)
+        }
+        let found = try folder.read(folder.archive)
+        var told: [String] = []
+        store.onDamage = { told.append($0) }
+        try store.saveChanges()
+        #expect(told.count == 1 && told[0].contains("kept as items.archive.other-1"), "\(told)")
+        #expect(try folder.read(folder.path + "/items.archive.other-1") == found)
+        #expect(try folder.open().records == store.records)
+        // The own archive, also with another date, is none.
+        try store.createItem(ItemFields(name: "more"))
+        try folder.overwrite(try folder.read(folder.archive), folder.archive)
+        try store.saveChanges()
+        #expect(told.count == 1 && !folder.names.contains("items.archive.other-2"))
     }
 
     /// Each call of the file layer fails once, and from then on: nothing committed is lost, and a later save succeeds.

@@ -1,4 +1,5 @@
 import Files
+import Foundation
 import Glibc
 import ItemsTestSupport
 import PropertyList
@@ -133,6 +134,39 @@ struct DamagedArchiveTests {
         }
         #expect(reported > 15)
         store = try folder.open(isReadOnly: true)
+    }
+
+    /// A save reads what nobody has read yet, on other threads: damage that it finds is told, and the archive is kept.
+    @Test func damageThatASaveFindsIsReportedAndTheArchiveIsKept() throws {
+        try folder.open(mapped: true).saveChanges()
+        let whole = try folder.read(folder.archive)
+        let index = try folder.read(folder.index)
+        let other = try StoreFolder()
+        _ = try other.open(mapped: true)
+        var kept = 0
+        for place in stride(from: 9, to: whole.count - 32, by: 21) {
+            let copy = other.path + "/items.archive.damaged-1"
+            for name in other.names { try FileManager.default.removeItem(atPath: other.path + "/" + name) }
+            var damaged = whole
+            damaged[place] ^= 0xFF
+            try other.writeUnnoticed(damaged, index: index)
+            guard let opened = try? other.open(mapped: true), !opened.loadReport.isSalvaged else { continue }
+            var told: [String] = []
+            opened.onDamage = { told.append($0) }
+            try opened.createItem(ItemFields(name: "new"))
+            guard (try? opened.saveChanges()) == true else { continue }
+            #expect(told.isEmpty != FileManager.default.fileExists(atPath: copy), "byte \(place): \(told)")
+            if told.isEmpty { continue }
+            kept += 1
+            #expect(told.last == "items.archive is damaged: it is kept as items.archive.damaged-1")
+            #expect(opened.loadReport.notices == told)
+            #expect(try other.read(copy) == damaged)
+            // Once: what is in place now is another archive.
+            try opened.createItem(ItemFields(name: "newer"))
+            try opened.saveChanges()
+            #expect(!other.names.contains("items.archive.damaged-2"))
+        }
+        #expect(kept > 15)
     }
 
     /// Who is told of damage may ask the store, whatever it does at that moment.

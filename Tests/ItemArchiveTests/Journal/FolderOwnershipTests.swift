@@ -44,6 +44,23 @@ struct FolderOwnershipTests {
         #expect(try open(folder).count == 2)
     }
 
+    @Test("without its lock's file a store writes nothing more: another may have its own", arguments: folders)
+    func removedLock(folder: String, locked: String) throws {
+        let store = try open(folder)
+        try store.createItem(ItemFields(name: "kept"))
+        try store.commit()
+        try FileManager.default.removeItem(atPath: FolderLock.file(in: scratch.file(locked)))
+        let second = try open(folder)
+        try second.createItem(ItemFields(name: "theirs"))
+        try second.commit()
+        try store.createItem(ItemFields(name: "lost"))
+        let error = #expect(throws: StoreError.self) { try store.commit() }
+        #expect(error?.code == .inUse && error?.message.contains("was removed or replaced") == true)
+        #expect(throws: StoreError.self) { try store.saveChanges() }
+        try second.saveChanges()
+        #expect(try open(folder, isReadOnly: true).allItems.map { try $0.name } == ["kept", "theirs"])
+    }
+
     @Test("another process keeps the store away for as long as it lives", arguments: folders)
     func twoProcesses(folder: String, locked: String) throws {
         let other = Process()
