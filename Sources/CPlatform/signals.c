@@ -31,6 +31,10 @@ static void take_interrupts(void) {
 
 int cubby_signals_block(void) {
     sigset_t set;
+    /* Where SIGCHLD is ignored, as a parent may leave it, the statuses of children are lost. */
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigemptyset(&standard.sa_mask);
+    if (sigaction(SIGCHLD, &standard, NULL) != 0) return -errno;
     take_interrupts();
     fill(&set);
     int result = pthread_sigmask(SIG_BLOCK, &set, NULL);

@@ -13,6 +13,7 @@ package final class FolderLock {
     /// Whether the previous owner did not terminate in order, so that temporary files may remain. False for the first
     /// owner, and after ``recordOrder()``.
     package private(set) var isDisordered: Bool
+    private let layer: BeneathFileLayer
     private var descriptor: Int32
     private var holdsLock = false
 
@@ -27,7 +28,6 @@ package final class FolderLock {
     ///   - processName: the name shown to others.
     /// - Throws: `FolderLockError.inUse` with the holder, or `.file`.
     package init(_ folder: String, processName: String = ProcessName.current) throws(FolderLockError) {
-        let layer: BeneathFileLayer
         do throws(FileError) { layer = try BeneathFileLayer(folder) } catch { throw .file(error) }
         path = Self.file(in: folder)
         isDisordered = false
@@ -65,6 +65,15 @@ package final class FolderLock {
     }
 
     deinit { release() }
+
+    /// Whether the file in the folder is still the locked one: otherwise another process may have locked its own.
+    package var isInPlace: Bool {
+        var locked = stat()
+        guard descriptor >= 0, fstat(descriptor, &locked) == 0 else { return false }
+        // A folder that is gone has no other owner, and a write to it says that it is gone.
+        guard let found = try? layer.status(path) else { return !PosixFileLayer().exists(PathText.parent(of: path)) }
+        return found.device == UInt64(locked.st_dev) && found.inode == UInt64(locked.st_ino)
+    }
 
     /// Records that the previous owner's temporary files are removed.
     package func recordOrder() { isDisordered = false }
@@ -121,8 +130,7 @@ public enum FolderLockError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .inUse(let path, let holder):
             let who = holder?.text ?? "another process"
-            return "\(DisplayPath.abbreviate(path)) is in use by \(who): cubby attach opens a prompt in it, "
-                + "and --read-only reads its last state"
+            return "\(DisplayPath.abbreviate(path)) is in use by \(who): cubby attach opens a prompt in it"
         case .file(let error): return error.message
         }
     }

@@ -137,4 +137,17 @@ package enum WorkingDirectory {
         defer { free(text) }
         return String(cString: text)
     }
+
+    /// Makes a path absolute, as ``PathText/absolute(_:from:)``.
+    ///
+    /// - Parameter path: any path.
+    /// - Returns: an absolute path.
+    /// - Throws: `FileError` for a relative path that leads nowhere, since the working directory is removed or unreadable.
+    package static func absolute(_ path: String) throws(FileError) -> String {
+        guard let base = path.hasPrefix("/") ? "/" : Self.path else {
+            throw FileError(
+                .open, path, code: errno, reason: errno == ENOENT ? "the working folder is gone: cd to another" : nil)
+        }
+        return PathText.absolute(path, from: base)
+    }
 }

@@ -274,7 +274,10 @@ package struct ConfigurationFile {
         identity = try? ContainerIdentity(container)
         self.container = RealPath.ofExistingPart(of: container.path)
         let digest = SHA256.digest(Array(self.container.utf8)).hexadecimal
-        path = PathText.join(folder, PathText.name(of: self.container) + "-" + String(digest.prefix(16)) + ".plist")
+        let name = PathText.name(of: self.container)
+        // A file's name has at most 255 bytes.
+        let start = name.utf8.count > 232 ? String(decoding: name.utf8.prefix(200), as: UTF8.self) : name
+        path = PathText.join(folder, start + "-" + String(digest.prefix(16)) + ".plist")
         if (folder + "/").hasPrefix(self.container + "/") { throw .inContainer(path: folder) }
     }
 

@@ -9,13 +9,15 @@ package struct ImportProfile: Sendable, Hashable {
     /// The names of the file's columns, in their order.
     package let header: [String]
     /// The fields of columns that have another name, by column; an empty one leaves the column out.
-    package let fields: [String: String]
+    package let fields: NameTable<String>
     /// The kinds by field, as the option has them: `real`, `date(dd.MM.yyyy)`.
-    package let kinds: [String: String]
+    package let kinds: NameTable<String>
     /// The fields that identify an item.
     package let key: [String]
 
-    package init(name: String, header: [String], fields: [String: String], kinds: [String: String], key: [String]) {
+    package init(
+        name: String, header: [String], fields: NameTable<String>, kinds: NameTable<String>, key: [String]
+    ) {
         (self.name, self.header, self.fields, self.kinds, self.key) = (name, header, fields, kinds, key)
     }
 
@@ -29,7 +31,7 @@ package struct ImportProfile: Sendable, Hashable {
 
     fileprivate var propertyList: PropertyListValue {
         func list(_ texts: [String]) -> PropertyListValue { .array(texts.map { .string($0) }) }
-        func table(_ texts: [String: String]) -> PropertyListValue {
+        func table(_ texts: NameTable<String>) -> PropertyListValue {
             .fields(texts.reduce(into: [:] as PropertyListFields) { $0[$1.key] = .string($1.value) })
         }
         return .fields(["header": list(header), "fields": table(fields), "kinds": table(kinds), "key": list(key)])
@@ -103,9 +105,9 @@ extension PropertyListValue {
         return texts.count == values.count ? texts : nil
     }
 
-    fileprivate var textsByName: [String: String]? {
+    fileprivate var textsByName: NameTable<String>? {
         guard let fields else { return nil }
-        var texts: [String: String] = [:]
+        var texts: NameTable<String> = [:]
         for (name, value) in fields {
             guard let text = value.text else { return nil }
             texts[name] = text

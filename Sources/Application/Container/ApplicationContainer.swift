@@ -52,12 +52,12 @@ public struct ApplicationContainer: Sendable, Hashable {
     /// A container at a path, which need not exist yet.
     ///
     /// - Parameters:
-    ///   - path: the root; a relative path is resolved against the current working directory.
+    ///   - path: the root; a relative path is resolved against the current working directory. When that is gone, the path
+    ///     stays relative, and the container cannot be opened.
     ///   - isTemporary: whether it belongs to one run; the caller removes it.
     public init(path: String, isTemporary: Bool = false) {
         self.isTemporary = isTemporary
-        let base = path.hasPrefix("/") ? "/" : WorkingDirectory.path ?? "/"
-        self.path = PathText.absolute(path, from: base)
+        self.path = (try? WorkingDirectory.absolute(path)) ?? path
     }
 
     /// Finds the container: the given path, else `$CUBBY_CONTAINER`, else `$XDG_DATA_HOME/<name>`, else
@@ -99,7 +99,11 @@ public struct ApplicationContainer: Sendable, Hashable {
 
     /// Opens the root, which is created if it is missing; `entries` is told of the folders with new entries.
     func openRoot(recording entries: NewEntries?) throws(FileError) -> BeneathFileLayer {
+        _ = try WorkingDirectory.absolute(path)
         let system = PosixFileLayer()
+        if try system.status(path)?.kind == .symbolicLink, !system.exists(path + "/.") {
+            throw FileError(.open, path, code: ENOENT, reason: "it is a link that leads to no folder")
+        }
         var missing: [String] = []
         while case let folder = missing.last.map(PathText.parent) ?? path, !system.exists(folder), folder != "/" {
             missing.append(folder)
@@ -147,6 +151,19 @@ public struct ApplicationContainer: Sendable, Hashable {
     ///
     /// - Throws: `FileError`, as `open()`.
     package func create() throws(FileError) { _ = try open() }
+
+    /// Refuses a folder that is no container yet and has files in its `tmp`, which a launch would remove.
+    func checkTemporaryFolder(in layer: BeneathFileLayer) throws(FileError) {
+        let marks = [".lock", ContainerFormat.file, "Documents/items.archive", "Documents/items.journal"]
+        for mark in marks where try layer.status(PathText.join(path, mark)) != nil { return }
+        guard try layer.status(tmp)?.kind == .directory, try !layer.list(tmp).isEmpty else { return }
+        var error = FileError(
+            .open, path, code: ENOTEMPTY,
+            reason: "there is no container yet, and its folder tmp holds files, which a launch would remove; move them "
+                + "away, or choose another folder for the container")
+        error.isMisplaced = true
+        throw error
+    }
 
     /// Empties `tmp`. Entries that cannot be removed stay; links are removed, not followed.
     ///
@@ -249,7 +266,7 @@ package struct ApplicationBundle: Sendable, Hashable {
     /// - Parameter path: the folder with the resources; a relative path is resolved against the current working
     ///   directory.
     package init(path: String) {
-        self.path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+        self.path = (try? WorkingDirectory.absolute(path)) ?? path
     }
 
     /// The path of a resource, as Cocoa's `pathForResource:ofType:`.

@@ -39,7 +39,7 @@ package enum ContainerBackup {
 
     /// Whether a path is in a container, where the next backup would copy it.
     package static func isPath(_ path: String, in container: ApplicationContainer) -> Bool {
-        let path = RealPath.ofExistingPart(of: PathText.absolute(path, from: WorkingDirectory.path ?? "/"))
+        let path = RealPath.ofExistingPart(of: (try? WorkingDirectory.absolute(path)) ?? path)
         let root = RealPath.ofExistingPart(of: container.path)
         guard path == root || path.hasPrefix(root + "/") else { return false }
         let rest = path.dropFirst(root.count)
@@ -48,8 +48,9 @@ package enum ContainerBackup {
 
     /// Copies a container into a new folder.
     ///
-    /// A host may run in the container meanwhile: it replaces its document atomically and appends to its journal. When
-    /// the document is replaced between the two copies, both are copied again.
+    /// A host may run in the container meanwhile: it replaces its archive atomically and appends to its journal. When
+    /// the archive is replaced between the two copies, both are copied again. The other files are copied before them and,
+    /// what is new since, after them: an item's pictures are written before its commit, and removed after the next.
     ///
     /// - Parameters:
     ///   - container: the source.
@@ -60,19 +61,19 @@ package enum ContainerBackup {
     package static func write(
         _ container: ApplicationContainer, to folder: String, using layer: any FileLayer
     ) throws(FileError) -> Report {
-        var report = Report()
-        let source = try container.openExisting()
-        let archive = PathText.join(container.documents, "items.archive")
-        for attempt in 1...5 {
-            let before = try source.status(archive)
-            try layer.makeDirectories(folder, permissions: 0o700)
-            report = try copyParts(from: container.path, source, to: folder, layer, except: [container.caches])
-            let after = try source.status(archive)
-            if before?.inode == after?.inode, before?.modified == after?.modified { return report }
-            if attempt == 5 { throw FileError(.read, archive, code: EBUSY, reason: "it is saved again and again") }
-            FolderRemover.remove(folder, using: layer)
+        var copy = Copy(from: container.path, try container.openExisting(), to: folder, layer)
+        let items = ["items.archive", "items.journal"].map { PathText.join(container.documents, $0) }
+        try layer.makeDirectories(folder, permissions: 0o700)
+        try copy.addParts(except: Set(items + [container.caches]))
+        for attempt in 1... {
+            let before = try copy.source.status(items[0])
+            for item in items { try copy.add(item) }
+            let after = try copy.source.status(items[0])
+            if before?.inode == after?.inode, before?.modified == after?.modified { break }
+            if attempt == 5 { throw FileError(.read, items[0], code: EBUSY, reason: "it is saved again and again") }
         }
-        return report
+        try copy.addParts(except: Set(items + [container.caches]))
+        return copy.report
     }
 
     /// Whether a folder has the layout that `write` creates.
@@ -106,62 +107,74 @@ package enum ContainerBackup {
         return false
     }
 
-    /// Copies the parts of a backup.
-    static func copyParts(
-        from source: String, _ sourceLayer: any FileLayer, to target: String, _ layer: any FileLayer,
-        except: Set<String>
-    ) throws(FileError) -> Report {
-        var report = Report()
-        for part in parts where sourceLayer.exists(PathText.join(source, part)) {
-            try copy(
-                PathText.join(source, part), sourceLayer, to: PathText.join(target, part), layer, except: except,
-                &report)
-        }
-        try layer.syncDirectory(target)
-        return report
-    }
+    /// A copy of a container's parts, which may be added to: a file is copied again if it has changed.
+    struct Copy {
+        let source: any FileLayer
+        private let root: String
+        private let target: String
+        private let layer: any FileLayer
+        private var copied: [String: (status: FileStatus, bytes: Int)] = [:]
+        private var skipped: NameSet = []
 
-    /// Copies drop the permissions of group and others: the target may be within their reach.
-    private static func copy(
-        _ source: String, _ sourceLayer: any FileLayer, to target: String, _ layer: any FileLayer,
-        except: Set<String>, _ report: inout Report
-    ) throws(FileError) {
-        var pending = [(source, target)]
-        var made: [String] = []
-        while let (from, to) = pending.popLast() {
-            // Removed since its folder was listed.
-            guard let status = try sourceLayer.status(from) else { continue }
-            switch status.kind {
-            case .directory:
+        init(from root: String, _ source: any FileLayer, to target: String, _ layer: any FileLayer) {
+            (self.root, self.source, self.target, self.layer) = (root, source, target, layer)
+        }
+
+        var report: Report {
+            Report(
+                files: copied.count, bytes: copied.values.reduce(0) { $0 + $1.bytes }, skipped: skipped.sorted())
+        }
+
+        /// Adds the parts of a backup, but for some paths of the source.
+        mutating func addParts(except: Set<String>) throws(FileError) {
+            for part in parts { try add(PathText.join(root, part), except: except) }
+            try layer.syncDirectory(target)
+        }
+
+        /// Adds a file or a folder with its contents, if it is there. Copies drop the permissions of group and others: the
+        /// target may be within their reach.
+        mutating func add(_ path: String, except: Set<String> = []) throws(FileError) {
+            var pending = [path]
+            var made: [String] = []
+            while let from = pending.popLast() {
                 if except.contains(from) { continue }
-                try layer.makeDirectories(to, permissions: 0o700)
-                made.append(to)
-                for name in try sourceLayer.list(from) where !TemporaryName.matches(name) {
-                    pending.append((PathText.join(from, name), PathText.join(to, name)))
+                let to = target + from.dropFirst(root.count)
+                // Removed since its folder was listed.
+                guard let status = try source.status(from) else { continue }
+                switch status.kind {
+                case .directory:
+                    try layer.makeDirectories(to, permissions: 0o700)
+                    made.append(to)
+                    for name in try source.list(from) where !TemporaryName.matches(name) {
+                        pending.append(PathText.join(from, name))
+                    }
+                case .regular:
+                    if copied[from]?.status == status { continue }
+                    copied[from] = (status, try copyFile(from, to: to, status))
+                case .symbolicLink, .socket, .other: skipped.insert(from)
                 }
-            case .regular:
-                report.bytes += try copyFile(from, sourceLayer, to: to, layer, status)
-                report.files += 1
-            case .symbolicLink, .socket, .other: report.skipped.append(from)
             }
+            for folder in made { try layer.syncDirectory(folder) }
         }
-        for folder in made { try layer.syncDirectory(folder) }
-    }
 
-    private static func copyFile(
-        _ from: String, _ source: any FileLayer, to: String, _ layer: any FileLayer, _ status: FileStatus
-    ) throws(FileError) -> Int {
-        let file = try source.open(from, .read)
-        defer { source.close(file) }
-        let writer = try AtomicFileWriter(to, using: layer, permissions: status.permissions & 0o700)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-        defer { piece.deallocate() }
-        while case let count = try source.read(file, into: piece), count > 0 {
-            try writer.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+        private func copyFile(_ from: String, to: String, _ status: FileStatus) throws(FileError) -> Int {
+            let file = try source.open(from, .read)
+            defer { source.close(file) }
+            let writer = try AtomicFileWriter(to, using: layer, permissions: status.permissions & 0o700)
+            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+            defer { piece.deallocate() }
+            // As far as it was: a journal may grow as fast as it is read.
+            var rest = try source.status(file).size
+            while rest > 0 {
+                let count = try source.read(file, into: .init(rebasing: piece[..<min(rest, piece.count)]))
+                if count == 0 { break }
+                try writer.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+                rest -= count
+            }
+            let total = writer.count
+            try writer.commit(durable: true)
+            return total
         }
-        let total = writer.count
-        try writer.commit(durable: true)
-        return total
     }
 }
 
@@ -202,12 +215,14 @@ package enum ContainerRestore {
     ///   - layer: the file system beneath the container's root.
     ///   - source: prepares the backup, with a path that is free for a folder of its own, and returns the backup's
     ///     folder and its file system.
+    ///   - check: examines the new data, as a container, before it takes the place of the present.
     /// - Returns: the result.
-    /// - Throws: `FileError`, or the source's error; the present data is in its place then, or the next launch
+    /// - Throws: `FileError`, or an error of the functions; the present data is in its place then, or the next launch
     ///   completes the restore.
     package static func restore(
         to container: ApplicationContainer, keeps: Bool, using layer: any FileLayer,
-        from source: (_ free: String) throws -> (folder: String, layer: any FileLayer)
+        from source: (_ free: String) throws -> (folder: String, layer: any FileLayer),
+        checking check: (ApplicationContainer) throws -> Void = { _ in }
     ) throws -> Result {
         try clear(container, layer)
         var result = Result()
@@ -219,8 +234,10 @@ package enum ContainerRestore {
             let (folder, files) = try source(file("unpacked", of: container))
             let new = file("new", of: container)
             try layer.makeDirectory(new, permissions: 0o700)
-            result.report = try ContainerBackup.copyParts(
-                from: folder, files, to: new, layer, except: [PathText.join(folder, "Library/Caches")])
+            var copy = ContainerBackup.Copy(from: folder, files, to: new, layer)
+            try copy.addParts(except: [PathText.join(folder, "Library/Caches")])
+            result.report = copy.report
+            try check(ApplicationContainer(path: new))
             try layer.syncDirectory(self.folder(of: container))
             try AtomicFile.write(keeps ? retained : dropped, to: file("ready", of: container), using: layer)
         } catch {

@@ -59,6 +59,11 @@ package enum ContainerFormat {
         Int(digits).flatMap { (1...current).contains($0) ? $0 : nil }
     }
 
+    /// Whether a format is stated.
+    static func isStated(in container: ApplicationContainer) throws(FileError) -> Bool {
+        try stated(in: container) != nil
+    }
+
     /// Whether a stated format is a number, of whatever size.
     static func isNumber(_ digits: String) -> Bool {
         digits.utf8.contains { $0 != UInt8(ascii: "0") }
@@ -94,15 +99,20 @@ package struct ContainerRepair {
     /// Completes an interrupted restore, and moves aside an unreadable format, and other kinds of files in the place of
     /// the container's own. Links stay: somebody has made them on purpose, and what they lead to may be the data.
     ///
+    /// - Parameter hasOwnFields: whether the journal says that its items have declared fields alone: a lost format is
+    ///   stated again.
     /// - Returns: descriptions of the changes.
     /// - Throws: `FileError`; `FolderLockError` when the container is in use.
-    package func mend() throws -> [String] {
+    package func mend(hasOwnFields: Bool = false) throws -> [String] {
         let layer = try BeneathFileLayer(container.path)
         let isPending = try ContainerRestore.isPending(in: container, using: layer)
         let misplaced = try ContainerLayout.misplaced(in: container, using: layer)
         let movable = misplaced.filter { $0.status.kind != .symbolicLink }
         let isFormatBad = misplaced.isEmpty ? try ContainerFormat.isUnreadable(in: container) : false
-        if !isPending, movable.isEmpty, !isFormatBad { return [] }
+        let isFormatLost =
+            hasOwnFields && misplaced.isEmpty ? try isFormatBad || !ContainerFormat.isStated(in: container) : false
+        if !isPending, movable.isEmpty, !isFormatBad, !isFormatLost { return [] }
+        try container.checkTemporaryFolder(in: layer)
         var done: [String] = []
         // Without its file the lock cannot be taken; then nobody has it.
         for part in movable where part.path == container.lockFile { done.append(try quarantine(part.path, layer)) }
@@ -112,6 +122,10 @@ package struct ContainerRepair {
         if isPending { done.append(notice ?? "removed what a restore had prepared that was interrupted") }
         for part in movable where part.path != container.lockFile { done.append(try quarantine(part.path, layer)) }
         if isFormatBad { done.append(try quarantine(PathText.join(container.path, ContainerFormat.file), layer)) }
+        if isFormatLost {
+            try ContainerFormat.setOwnFields(container)
+            done.append("wrote \(ContainerFormat.file): by the journal, the items have declared fields alone")
+        }
         for folder in container.folders.dropFirst() where try layer.status(folder) == nil {
             try layer.makeDirectories(folder, permissions: 0o700)
             done.append("made \(folder.dropFirst(container.path.count + 1))")
@@ -132,10 +146,27 @@ package struct ContainerFormatError: Error, CustomStringConvertible {
     /// The format as stated in the container.
     let format: String
 
+    /// What is said of its data.
+    package var reason: String {
+        isNumber
+            ? "the container format \(format), and this program knows up to \(ContainerFormat.current)"
+            : "no container format: its \(ContainerFormat.file) is damaged, and has \(quoted) where a number has to be"
+    }
+
+    private var isNumber: Bool { ContainerFormat.isNumber(format) }
+    private var quoted: String { format.isEmpty ? "nothing" : "“\(VisibleText.line(format))”" }
+
     package var description: String {
-        "\(container) is of the container format \(VisibleText.line(format)), and this program knows up to "
-            + "\(ContainerFormat.current): a newer cubby wrote it, and opens it; --read-only shows what this one can read of it"
-            + (ContainerFormat.isNumber(format)
-                ? "" : ". That is not a number: cubby check --repair moves the file aside")
+        "\(container) is of \(reason)"
+            + (isNumber
+                ? ": a newer cubby wrote it, and opens it; --read-only shows what this one can read of it"
+                : "; cubby check --repair moves it aside, and --read-only shows the items as they are without it")
+    }
+
+    /// What a reader is told, which opens the container nevertheless.
+    package var notice: String {
+        "\(container) is of \(reason): "
+            + (isNumber
+                ? "what is shown may lack something, or be misread" : "the items are shown as they are without it")
     }
 }

@@ -14,8 +14,8 @@ public struct OpenedContainer {
     package let lock: FolderLock?
     /// The folders of a new container, which a power cut could still lose.
     package let newEntries = NewEntries()
-    /// What was done about a restore that had been interrupted, for the user; nil if there was none.
-    package let restoreNotice: String?
+    /// What was done about a restore that had been interrupted, or why a reader may misread the data, for the user.
+    package let notice: String?
 
     /// Opens a container, and takes its lock unless it is read-only.
     ///
@@ -37,13 +37,19 @@ public struct OpenedContainer {
             var files = try container.open()
             files.isReadOnly = true
             self.files = files
-            (lock, restoreNotice) = (nil, nil)
+            lock = nil
+            do {
+                try ContainerFormat.check(container)
+                notice = nil
+            } catch let error as ContainerFormatError {
+                notice = error.notice
+            }
             return
         }
         try ContainerFormat.check(container)
-        (files, lock, restoreNotice) = try Self.own(container, recording: newEntries)
+        (files, lock, notice) = try Self.own(container, recording: newEntries)
         // A restore may have brought another format.
-        if restoreNotice != nil { try ContainerFormat.check(container) }
+        if notice != nil { try ContainerFormat.check(container) }
     }
 
     /// Takes a container's lock, completes an interrupted restore, and creates missing folders.
@@ -52,11 +58,12 @@ public struct OpenedContainer {
     ///   - container: the container, of whatever format.
     ///   - entries: is told of the folders with new entries.
     /// - Returns: the file system beneath its root, the lock, and what was done about a restore, for the user.
-    /// - Throws: as the initializer.
+    /// - Throws: as the initializer; `FileError` for a folder that is no container and has files in its `tmp`.
     package static func own(
         _ container: ApplicationContainer, recording entries: NewEntries? = nil
     ) throws -> (files: BeneathFileLayer, lock: FolderLock, restoreNotice: String?) {
         let files = try container.openRoot(recording: entries)
+        try container.checkTemporaryFolder(in: files)
         var lock: FolderLock?
         var notice: String?
         if try ContainerRestore.isPending(in: container, using: files) {

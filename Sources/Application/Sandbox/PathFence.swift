@@ -21,8 +21,12 @@ public final class PathFence: Sendable {
         var grants: [FenceGrant] = []
         /// The host's own files and folders.
         var own: [HostsOwn] = []
+        /// What grants access, as an error says it.
+        var advice: @Sendable (FenceAccess) -> String = {
+            "\($0 == .read ? "--allow-read" : "--allow-write") DIR grants it"
+        }
         /// These, and all folders above them.
-        var guarded: [String: HostsOwn] = [:]
+        var guarded: NameTable<HostsOwn> = [:]
     }
 
     /// A fence without grants.
@@ -63,6 +67,13 @@ public final class PathFence: Sendable {
         let grant = try FenceGrant(path, access, base: base)
         state.withLock { $0.grants.append(grant) }
     }
+
+    /// Sets what errors say of how access is granted, for a host without a command line of the user's.
+    package func advise(_ advice: @escaping @Sendable (FenceAccess) -> String) {
+        state.withLock { $0.advice = advice }
+    }
+
+    private func advice(_ access: FenceAccess) -> String { state.withLock { $0.advice }(access) }
 
     /// Grants access to which the user consented. After consent to reading, writing requires another one.
     package func grantConsent(_ path: String, _ access: FenceAccess) throws(FileError) {
@@ -174,9 +185,8 @@ public final class PathFence: Sendable {
         switch locate(path, access) {
         case .success(let place): return place
         case .failure(.closed): reason = Self.hostsOwn
-        case .failure(.readOnly): reason = "it may be read, not written; --allow-write DIR grants it"
-        case .failure(.notGranted), .failure(.granted):
-            reason = "it is outside the sandbox; \(access == .read ? "--allow-read" : "--allow-write") DIR grants it"
+        case .failure(.readOnly): reason = "it may be read, not written; \(advice(access))"
+        case .failure(.notGranted), .failure(.granted): reason = "it is outside the sandbox; \(advice(access))"
         }
         throw FileError(operation, path, code: EACCES, reason: reason)
     }

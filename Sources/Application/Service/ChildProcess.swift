@@ -8,6 +8,8 @@ package final class ChildProcess {
     package enum End: Sendable, Hashable {
         case exited(Int32)
         case signaled(Int32)
+        /// Its status is lost: another waiter has had it, or children are not waited for in this process.
+        case unknown
     }
 
     package let processIdentifier: Int32
@@ -149,8 +151,7 @@ package final class ChildProcess {
         let result = cubby_reap(processIdentifier, waits ? 1 : 0, &code, &isSignal)
         if waits { UnstoppableWork.end() }
         if result == 0 { return nil }
-        // Another waiter has reaped the process: its status is lost.
-        guard result > 0 else { return .exited(0) }
+        guard result > 0 else { return .unknown }
         return isSignal != 0 ? .signaled(code) : .exited(code)
     }
 }

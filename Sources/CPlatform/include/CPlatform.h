@@ -72,7 +72,8 @@ void cubby_set_clock(cubby_thread_clock clock);
 
 /* Blocks SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTTIN and SIGTTOU, unless they are ignored, in the
    calling thread and its later threads, and ignores SIGPIPE, so that a write to a closed pipe is an error. Called at
-   the start of main. An ignored SIGINT is handled nevertheless in a terminal's foreground. */
+   the start of main. An ignored SIGINT is handled nevertheless in a terminal's foreground, and an ignored SIGCHLD is not
+   ignored any more, since the statuses of children would be lost. */
 int cubby_signals_block(void);
 
 /* Waits for the next of the blocked signals and returns its number. */

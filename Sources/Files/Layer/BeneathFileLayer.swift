@@ -309,7 +309,7 @@ final class OpenFolder: Sendable {
 /// Folders with new entries that a power cut could still lose, such as those of a new container. They are open, since a
 /// sandbox may close the way to them.
 package final class NewEntries: Sendable {
-    private let folders = Mutex<[String: Int32]>([:])
+    private let folders = Mutex<NameTable<Int32>>([:])
 
     package init() {}
 

@@ -100,6 +100,45 @@ struct ContainerBackupTests {
         #expect(scratch.names() == ["box", "copy"])
     }
 
+    @Test("a backup beside a host has the pictures of every commit that it has")
+    func besideHost() throws {
+        let layer = FaultyFileLayer(try BeneathFileLayer(scratch.path))
+        let documents = container.documents
+        try scratch.write("", to: "box/Documents/items.journal")
+        // A commit before each step: the picture is there first, as a host has it.
+        layer.beforeChange {
+            let journal = documents + "/items.journal"
+            guard let old = try? String(contentsOfFile: journal, encoding: .utf8) else { return }
+            let name = "picture\(old.count)"
+            _ = FileManager.default.createFile(atPath: "\(documents)/\(name)", contents: Data("p".utf8))
+            try? (old + name + "\n").write(toFile: journal, atomically: false, encoding: .utf8)
+        }
+        let report = try ContainerBackup.make(container, at: scratch.file("copy"), using: layer)
+        let text = try String(contentsOfFile: scratch.file("copy/Documents/items.journal"), encoding: .utf8)
+        let commits = text.split(separator: "\n").map(String.init)
+        #expect(commits.count > 5)
+        #expect(Set(commits).isSubset(of: scratch.names("copy/Documents")))
+        // Nothing is counted twice.
+        #expect(report.files == scratch.names("copy/Documents").count + 2)
+    }
+
+    @Test("what is examined before it is put into place is the new data, and a refusal keeps the old")
+    func refusedRestores() throws {
+        struct Refusal: Error {}
+        try fill("new", in: "copy")
+        let layer = try BeneathFileLayer(container.path)
+        #expect(throws: Refusal.self) {
+            _ = try ContainerRestore.restore(to: container, keeps: true, using: layer) { _ in
+                (scratch.file("copy"), try BeneathFileLayer(scratch.file("copy")))
+            } checking: { data in
+                #expect(texts(of: data.path) == ["new"])
+                throw Refusal()
+            }
+        }
+        #expect(texts(of: container.path) == ["old"] && scratch.names() == ["box", "copy"])
+        #expect(scratch.names("box/.cubby-restore") == [])
+    }
+
     @Test("the launch after a restore that was killed finds all of the old data or all of the new, and says which")
     func killedRestores() throws {
         try fill("new", in: "copy")
@@ -120,10 +159,10 @@ struct ContainerBackupTests {
             #expect(found == ["old"] || found == ["new"], "\(number): \(found)")
             #expect(!isDecided || found == ["new"], "\(number)")
             if found == ["new"], left.contains("ready") {
-                #expect(opened.restoreNotice?.contains("is complete now") == true, "\(number)")
+                #expect(opened.notice?.contains("is complete now") == true, "\(number)")
                 completed += 1
             } else {
-                #expect(opened.restoreNotice == nil)
+                #expect(opened.notice == nil)
                 kept += left.contains("mark") ? 1 : 0
             }
             if found == ["new"] {
@@ -133,7 +172,7 @@ struct ContainerBackupTests {
             }
             // Of one that was killed before it had marked its folder.
             #expect(state.names("box/.cubby-restore") == [], "\(number)")
-            #expect(try OpenedContainer(container, isReadOnly: true).restoreNotice == nil)
+            #expect(try OpenedContainer(container, isReadOnly: true).notice == nil)
         }
         #expect(kept > 10 && completed > 10, "\(kept) and \(completed) of \(all.count)")
         #expect(texts(of: container.path) == ["new"])
@@ -172,7 +211,7 @@ struct ContainerBackupTests {
         let error = #expect(throws: FileError.self) { _ = try restore(BeneathFileLayer(container.path)) }
         #expect(error?.message.contains("move it away") == true)
         #expect(try scratch.contents(of: "box/.cubby-restore") == ["file"])
-        #expect(try OpenedContainer(container).restoreNotice == nil)
+        #expect(try OpenedContainer(container).notice == nil)
     }
 
     @Test("data that is not to be kept goes; a link in a backup is passed over, and leads nowhere")

@@ -45,6 +45,26 @@ struct ContainerTests {
         return status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
     }
 
+    @Test("a link that leads to no folder is named as one")
+    func deadLink() throws {
+        symlink("nowhere", scratch.file("link"))
+        let error = #expect(throws: FileError.self) {
+            _ = try OpenedContainer(ApplicationContainer(path: scratch.file("link")))
+        }
+        #expect(error?.message.hasSuffix("it is a link that leads to no folder") == true)
+        #expect(scratch.names() == ["link"])
+    }
+
+    @Test("a container of the longest name has a configuration of its own", arguments: ["x", "ä"])
+    func longName(sign: String) throws {
+        let name = String(repeating: sign, count: 254 / sign.utf8.count)
+        let files = try ["a", "b"].map {
+            try ConfigurationFile(for: ApplicationContainer(path: scratch.file(name + $0)), in: "/configuration")
+        }
+        #expect(files[0].path != files[1].path)
+        #expect(files.allSatisfy { PathText.name(of: $0.path).utf8.count < 256 })
+    }
+
     @Test func refusesAFileInItsPlace() throws {
         try AtomicFile.write([], to: scratch.file("box"), durable: false)
         #expect(throws: FileError.self) { try ApplicationContainer(path: scratch.file("box")).create() }
@@ -64,6 +84,23 @@ struct ContainerTests {
 
     @Test func aRelativePathIsMadeAbsolute() {
         #expect(ApplicationContainer(path: "box").path == (WorkingDirectory.path ?? "") + "/box")
+    }
+
+    @Test("a folder that is no container, with files in its tmp, is refused and stays as it is")
+    func foreignTemporaryFolder() throws {
+        let container = ApplicationContainer(path: scratch.file("project"))
+        try PosixFileLayer().makeDirectories(container.tmp)
+        try AtomicFile.write([1], to: container.tmp + "/notes.txt", durable: false)
+        for _ in 1...2 {
+            let error = #expect(throws: FileError.self) { _ = try OpenedContainer(container) }
+            #expect(error?.isMisplaced == true && error?.message.contains("no container yet") == true)
+            #expect(scratch.names("project") == ["tmp"] && scratch.names("project/tmp") == ["notes.txt"])
+        }
+        // A container's own are of an earlier run.
+        try PosixFileLayer().remove(container.tmp + "/notes.txt")
+        _ = try OpenedContainer(container)
+        try AtomicFile.write([1], to: container.tmp + "/scratch", durable: false)
+        _ = try OpenedContainer(container)
     }
 
     @Test func emptiesItsTemporaryFolderWithoutFollowingLinks() throws {

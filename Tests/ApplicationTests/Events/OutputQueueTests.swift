@@ -84,6 +84,13 @@ struct OutputQueueTests {
         close(ends[0])
     }
 
+    @Test("a process whose status somebody else has taken has not succeeded")
+    func unknownEnd() throws {
+        let child = try ChildProcess(["/bin/true"])
+        #expect(waitpid(child.processIdentifier, nil, 0) == child.processIdentifier)
+        #expect(child.end() == .unknown)
+    }
+
     @Test("the end of a process is told from a thread, also of one that is gone")
     func processEnd() throws {
         let loop = try EventLoop()
