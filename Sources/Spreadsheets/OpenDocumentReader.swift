@@ -22,7 +22,7 @@ final class OpenDocumentReader: SheetReader {
 
     // MARK: State
 
-    private var hiddenStyles: Set<String> = []
+    private var hiddenStyles: NameSet = []
     private var tableStyle: String?
     /// The tables within one another: charts and drawings may have some of their own.
     private var tables = 0
@@ -43,7 +43,6 @@ final class OpenDocumentReader: SheetReader {
         var kind = Kind.none
         var value: [UInt8]?
         var repeats = 1
-        var isCovered = false
         var isFormula = false
     }
 
@@ -67,10 +66,8 @@ final class OpenDocumentReader: SheetReader {
             foreign += 1
         } else if cell != nil {
             startInCell(name, attributes)
-        } else if isWantedTable, name.is(Name.cell) {
-            startCell(attributes, isCovered: false)
-        } else if isWantedTable, name.is(Name.coveredCell) {
-            startCell(attributes, isCovered: true)
+        } else if isWantedTable, name.is(Name.cell) || name.is(Name.coveredCell) {
+            startCell(attributes)
         } else if isWantedTable, name.is(Name.row) {
             startRow(attributes)
         } else if name.is(Name.table) {
@@ -153,8 +150,8 @@ final class OpenDocumentReader: SheetReader {
         suspend()
     }
 
-    private func startCell(_ attributes: XMLAttributes, isCovered: Bool) {
-        var next = Cell(repeats: Self.count(attributes[Name.columnsRepeated]), isCovered: isCovered)
+    private func startCell(_ attributes: XMLAttributes) {
+        var next = Cell(repeats: Self.count(attributes[Name.columnsRepeated]))
         value.removeAll(keepingCapacity: true)
         paragraphs = 0
         isInParagraph = false
@@ -211,8 +208,6 @@ final class OpenDocumentReader: SheetReader {
         guard let cell else { return }
         self.cell = nil
         defer { column += cell.repeats }
-        // What is below a merged cell is not seen.
-        guard !cell.isCovered else { return }
         guard let content = try content(of: cell) else {
             if cell.isFormula, cell.kind == .none { unvaluedFormulas.add(column: column, row: row.number + 1) }
             return
@@ -252,28 +247,29 @@ final class OpenDocumentReader: SheetReader {
         }
     }
 
-    /// `10:30:00` for a duration such as `PT10H30M00S`; nil for another text.
+    /// `10:30:00` for a duration such as `PT10H30M00S`, with all digits of its seconds, at least three if there are some;
+    /// nil for another text.
     private static func time(_ text: [UInt8]) -> String? {
         guard text.starts(with: "PT".utf8), text.count < 64 else { return nil }
-        var milliseconds = 0.0
-        var digits: [UInt8] = []
-        for byte in text.dropFirst(2) {
-            let unit: Double
-            switch byte {
-            case UInt8(ascii: "H"): unit = 3_600_000
-            case UInt8(ascii: "M"): unit = 60_000
-            case UInt8(ascii: "S"): unit = 1000
-            default:
-                digits.append(byte == UInt8(ascii: ",") ? UInt8(ascii: ".") : byte)
-                continue
+        var rest = text.dropFirst(2)
+        var (seconds, fraction) = (0, "")
+        for (unit, length) in [("H", 3600), ("M", 60), ("S", 1)] {
+            guard let end = rest.firstIndex(of: unit.utf8[unit.startIndex]) else { continue }
+            let parts = rest[..<end].split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == 0x2E || $0 == 0x2C }
+            guard let first = parts.first, let number = Array(first).withUnsafeBufferPointer(DecimalText.integer),
+                0..<1_000_000_000 ~= number
+            else { return nil }
+            if parts.count > 1 {
+                guard unit == "S", !parts[1].isEmpty, parts[1].allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+                fraction = String(decoding: parts[1], as: UTF8.self)
             }
-            guard let number = digits.withUnsafeBufferPointer(DecimalText.real), number >= 0, number < 1e9 else {
-                return nil
-            }
-            milliseconds += number * unit
-            digits = []
+            seconds += Int(number) * length
+            rest = rest[(end + 1)...]
         }
-        return digits.isEmpty ? SerialDate.time(Int(milliseconds.rounded())) : nil
+        guard rest.isEmpty else { return nil }
+        while fraction.last == "0" { fraction.removeLast() }
+        if !fraction.isEmpty { fraction += String(repeating: "0", count: max(0, 3 - fraction.utf8.count)) }
+        return SerialDate.time(seconds, fraction: fraction)
     }
 
     /// A number of repetitions: 1 without one, and for one that is none.

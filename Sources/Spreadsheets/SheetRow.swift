@@ -23,16 +23,23 @@ package enum SheetCell: Hashable, Sendable {
 
 extension SheetCell {
     /// A number by its text; nil for another text, and for one of which no number here has the whole digits. Spreadsheets
-    /// have reals only, so that a whole one is an integer; where reals have gaps, an exponent tells them apart.
+    /// have reals only, so that a whole one is an integer; where reals have gaps, an exponent tells them apart, if the real
+    /// has all digits, or those are the 17 that programs write of one.
     init?(number text: UnsafeBufferPointer<UInt8>) {
         if let number = DecimalText.integer(text) {
             self = .integer(number)
             return
         }
         guard let number = DecimalText.real(text) else { return nil }
-        let isReal = number.magnitude >= 0x1p53 && DecimalText.hasExponent(text)
-        if !isReal, let whole = DecimalText.whole(text) {
-            self = Int64(exactly: whole).map { .integer($0) } ?? .wideInteger(whole)
+        let whole = DecimalText.whole(text)
+        let short = whole.flatMap(Int64.init(exactly:))
+        let digits = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }.count { 0x30...0x39 ~= $0 }
+        if number.magnitude >= 0x1p53, DecimalText.hasExponent(text),
+            short == nil && digits <= 17 || DecimalText.hasAllDigits(number, of: text)
+        {
+            self = .real(number)
+        } else if let whole {
+            self = short.map { .integer($0) } ?? .wideInteger(whole)
         } else if DecimalText.hasWholeDigits(number, of: text) {
             self = .real(number)
         } else {
@@ -285,19 +292,20 @@ struct SerialDate {
 
     func meaning(of serial: Double, as format: NumberFormat) -> Meaning {
         guard format != .number, serial >= 0, serial < 3_000_000 else { return .number }
-        // Programs keep milliseconds.
+        // Programs keep milliseconds; of our time a real has hardly a digit more.
         let milliseconds = Int((serial * 86_400_000).rounded())
         let (day, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
         // A date of the first weeks, shown without its day, is rather a duration.
-        if format == .duration || format == .time && day < 60 { return .text(Self.time(milliseconds)) }
-        guard let days = daysSince1970(day) else {
-            if day == 60 { return .text(rest == 0 ? "1900-02-29" : "1900-02-29 " + Self.time(rest)) }
-            return day == 0 && rest > 0 ? .text(Self.time(rest)) : .number
+        let fraction = rest % 1000 == 0 ? "" : String(String(1000 + rest % 1000).dropFirst())
+        if format == .duration || format == .time && day < 60 {
+            return .text(Self.time(milliseconds / 1000, fraction: fraction))
         }
-        let fraction = rest % 1000
-        let date = PropertyListDate(
-            secondsSince1970: days * 86400 + rest / 1000,
-            fraction: fraction == 0 ? "" : String(String(1000 + fraction).dropFirst()))
+        guard let days = daysSince1970(day) else {
+            let time = Self.time(rest / 1000, fraction: fraction)
+            if day == 60 { return .text(rest == 0 ? "1900-02-29" : "1900-02-29 " + time) }
+            return day == 0 && rest > 0 ? .text(time) : .number
+        }
+        let date = PropertyListDate(secondsSince1970: days * 86400 + rest / 1000, fraction: fraction)
         return format == .day && rest == 0 ? .day(date) : .moment(date)
     }
 
@@ -307,14 +315,10 @@ struct SerialDate {
         return day - (day < 60 ? 25_568 : 25_569)
     }
 
-    /// `26:30:00`, with milliseconds if there are some.
-    static func time(_ milliseconds: Int) -> String {
-        func padded(_ number: Int, _ count: Int = 2) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
-        }
-        let seconds = milliseconds / 1000
+    /// `26:30:00`, with the digits of a fraction if there are some.
+    static func time(_ seconds: Int, fraction: String) -> String {
+        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let text = "\(padded(seconds / 3600)):\(padded(seconds / 60 % 60)):\(padded(seconds % 60))"
-        return milliseconds % 1000 == 0 ? text : "\(text).\(padded(milliseconds % 1000, 3))"
+        return fraction.isEmpty ? text : "\(text).\(fraction)"
     }
 }

@@ -32,7 +32,7 @@ struct FoundTable {
             inference?.add(row)
             rows.append(try #require(row.strings))
         }
-        results = inference?.results() ?? []
+        results = inference?.results(delimiter: dialect.delimiter) ?? []
     }
 
     var formats: [CellFormat] { results.map(\.format) }
@@ -164,6 +164,13 @@ struct FoundTable {
             (["EUR 12,50", "EUR 1,00"], "real: decimal comma, without EUR, 2 decimals"),
             (["1e5"], "string"), (["0123456789"], "string"), (["52", "259313.61210529655"], "real"),
             (["12.345.678"], "integer: decimal comma, thousands by points"),
+            // One sign before three digits shows nothing, in whichever way the others end.
+            (["1.250", "2", "3.500"], "string"), (["1,250", "2", "3,500"], "string"), (["$1.250", "$2"], "string"),
+            (["1.234 €", "65 €", "5 €"], "string"), (["1.250", "12,501"], "string"), (["1.250", "2000"], "string"),
+            (["1.250", "2", "1.234.567"], "integer: decimal comma, thousands by points"),
+            (["1.250", "12,5"], "real: decimal comma, thousands by points"),
+            (["1.250", "0.500"], "real: 3 decimals"), (["1.250", "1234.500"], "real: 3 decimals"),
+            (["-$5", "$-7"], "string"),
         ])
     func numbers(cells: [String], expected: String) {
         let result = result(cells)
@@ -181,7 +188,8 @@ struct FoundTable {
             (["2024-01-31 10:00:00"], "date: yyyy-MM-dd HH:mm:ss"),
             (["31.02.2024"], "string"), (["31.01.2024 09:05"], "date: dd.MM.yyyy HH:mm"),
             (["31.01.2024", "31.01.2024 09:05"], "string"),
-            (["31.1.24"], "string"), (["true", "false"], "boolean"), (["TRUE", "FALSE"], "boolean: TRUE/FALSE"),
+            (["31.1.24"], "string"), (["2024-01-31T10:00:00"], "date: yyyy-MM-dd'T'HH:mm:ss"),
+            (["true", "false"], "boolean"), (["TRUE", "FALSE"], "boolean: TRUE/FALSE"),
             (["yes", "no"], "boolean: yes/no"),
             (["yes", "No"], "string"), (["ja", "nein"], "string"), (["2024-01-31T10:00:00Z"], "date"),
             (["10:00"], "string"),
@@ -209,16 +217,67 @@ struct FoundTable {
         #expect(result(["n/a", "-"]).remark("n") == nil)
         #expect(
             result(["41.5", "48.053808600000004", "-7"]).remark("lat")
-                == "lat: numbers in several forms, such as \"48.053808600000004\" among 3 cells: text; give types = { [\"lat\"] = \"real\" }"
+                == "lat: numbers, but not all in one usual form (\"48.053808600000004\"): text; give types = { [\"lat\"] = \"real\" }"
         )
         #expect(
             result(["1e3", "1012.5", "NA"]).remark("p")?.hasSuffix(
                 "text; give types = { [\"p\"] = \"real\" }, null = \"NA\"") == true)
         // What is a number of a thing, or a text like others, is not one.
         for cells in [
-            ["1e3", "x"], ["0001", "1e3"], ["12345678901234567890"], ["$5", "1e3"], ["1e", "2"], ["yes", "1e3"],
+            ["1e3", "x"], ["0001", "1e3"], ["$5", "1e3"], ["1e", "2"], ["yes", "1e3"], ["$5", "€5"], ["1.", "2."],
+            ["+49170123456"], ["1.2.3", "1.10.2"], ["2024-01"], ["31.01.2024", "31.1.24 8:30"],
         ] {
             #expect(result(cells).format == .text && result(cells).remark("n") == nil, "\(cells)")
+        }
+    }
+
+    @Test(
+        "a text column that a kind or a pattern takes as a whole is said, with the option",
+        arguments: [
+            (["1.250", "2"], "\"1.250\" may have decimals or thousands behind its point, and no cell shows which"),
+            (["2000", "1.250"], "\"1.250\" may have decimals or thousands behind its point, and no cell shows which"),
+            (["1,5", "2,50"], "(\"2,50\"): text; give types = { [\"x\"] = \"real\" }, decimal = \"comma\""),
+            (["1,5", "2.5"], "x: numbers, but not all in one usual form (\"2.5\"): text; give types"),
+            (["2006.10", "2006.1"], "(\"2006.1\"): text; give types = { [\"x\"] = \"real\" }"),
+            (["+5", "-3"], "(\"+5\"): text; give types = { [\"x\"] = \"real\" }"), (["5 €", "€5"], "(\"€5\"): text"),
+            (["1e+308"], "x: numbers, but not all in one usual form (\"1e+308\"): text; give types"),
+            (["12345678901234567890"], "give types = { [\"x\"] = \"number\" }"),
+            (["2024-01-31T10:00:00+01:00"], "give types = { [\"x\"] = \"date\" }"),
+            (["2024-01-31 10:00:00+00"], "give types = { [\"x\"] = \"date\" }"),
+            (["2024-01-31T10:00:00.123"], "give types = { [\"x\"] = \"date\" }"),
+            (["2024-01-31", "2024-01-31T10:00:00Z"], "x: dates, but not all in one usual form"),
+            (["31.1.24"], "x: \"31.1.24\" fits d.M.yy: text; give date = \"d.M.yy\""),
+            (["1/1/2021 3:04 PM"], "fits M/d/yyyy h:mm a and d/M/yyyy h:mm a"),
+            (["1/1/2021 3:04 PM", "1/13/2021 3:04 PM"], "fits M/d/yyyy h:mm a: text"),
+            (["1/13/2021 15:04", "1/1/2021 3:04"], "fits M/d/yyyy H:mm: text"),
+        ])
+    func unusual(cells: [String], said: String) {
+        let result = result(cells)
+        #expect(result.format == .text)
+        #expect(result.remark("x")?.contains(said) == true, "\(result.remark("x") ?? "nothing")")
+    }
+
+    @Test("no two texts of a column become one value") func pairs() {
+        var texts = ["2024-01-31", "2024-01-31T00:00:00Z", "31.01.2024", "31.1.2024", "true", "True", "yes", "-0"]
+        texts += [" ", "T"].flatMap { ["2024-01-31\($0)00:00:00", "2024-01-31\($0)00:00", "31.01.2024\($0)00:00"] }
+        for number in ["5", "-5", "5.0", "5.00", "5,0", "5,00", "1.234", "1,234", "1234", "1.234,00", "1,234.00"] {
+            texts.append(number)
+            let (minus, digits) = number.first == "-" ? ("-", String(number.dropFirst())) : ("", number)
+            for sign in ["€", "%", "EUR"] {
+                for blank in ["", " ", "  ", "\u{A0}"] {
+                    texts += [
+                        "\(number)\(blank)\(sign)", "\(sign)\(blank)\(number)", "\(minus)\(sign)\(blank)\(digits)",
+                    ]
+                }
+            }
+        }
+        for one in texts {
+            for other in texts where one != other {
+                let format = result([one, other]).format
+                guard format != .text else { continue }
+                let values = values([one, other], format)
+                #expect(values[0] != nil && values[1] != nil && values[0] != values[1], "\(one), \(other): \(format)")
+            }
         }
     }
 
@@ -228,6 +287,16 @@ struct FoundTable {
         #expect(found.values(2) == [.integer(1234), .integer(2)])
         found = try FoundTable(Array("a;b\n1,234;0.5\n".utf8))
         #expect(found.values(0) == [.integer(1234)])
+        // A column that shows no sign decides nothing, and where semicolons separate a point may be between thousands.
+        found = try FoundTable(Array("a,b\n1.250,1.234\n2,5\n".utf8))
+        #expect(found.formats == [.text, .real(NumberStyle())])
+        for (cells, format) in [
+            ("1.234;2", CellFormat.text), ("1.234 €;2 €", .text), ("1.234;0.5", .real(NumberStyle())),
+            ("1;2", .integer(NumberStyle())),
+        ] {
+            let rows = cells.replacing(";", with: ";x\n")
+            #expect(try FoundTable(Array("a;b\n\(rows);x\n".utf8)).formats[0] == format, "\(cells)")
+        }
     }
 
     @Test("given formats") func given() throws {

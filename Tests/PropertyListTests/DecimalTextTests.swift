@@ -15,7 +15,8 @@ struct DecimalTextTests {
         "a whole number is one by its digits, whatever its form",
         arguments: [
             ("12", 12), ("-12.00", -12), ("+5", 5), ("5.", 5), ("007", 7), ("1.5e1", 15), ("120e-1", 12), ("0e-400", 0),
-            ("-0.0", 0), ("9007199254740993.0", 9_007_199_254_740_993), ("18446744073709551616", 1 << 64),
+            ("-0.0", nil), ("-0", nil), ("-0e5", nil), ("9007199254740993.0", 9_007_199_254_740_993),
+            ("18446744073709551616", 1 << 64),
             ("-170141183460469231731687303715884105728", Int128.min),
             ("1e38", 100_000_000_000_000_000_000_000_000_000_000_000_000),
             ("0.99999999999999999", nil),
@@ -42,6 +43,9 @@ struct DecimalTextTests {
             let real = Double(digits) ?? 0
             let isExact = real.magnitude < 0x1p53 || Int128(exactly: real) == value
             #expect(read(digits) { DecimalText.hasWholeDigits(real, of: $0) } == isExact, "\(digits)")
+            // With an exponent they are those of a real that has them, and no others.
+            let isOwn = isExact || read("\(real)", DecimalText.whole) == value
+            #expect(read("\(digits)e0") { DecimalText.hasWholeDigits(real, of: $0) } == isOwn, "\(digits)e0")
         }
     }
 

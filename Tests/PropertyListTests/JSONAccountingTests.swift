@@ -19,7 +19,7 @@ struct JSONAccountingTests {
             ("9007199254740993e0", "9007199254740993"), ("9.007199254740993E15", "9007199254740993"),
             ("12345678901234567891.0", "12345678901234567891"), ("9007199254740993.5", nil),
             ("0.99999999999999999", "1"), ("1e100", "1e+100"), ("1e23", "1e+23"), ("1e18", "1000000000000000000"),
-            ("9.9999999999999992e+22", "1e+23"), ("1.2345678901234567e+18", "1.2345678901234568e+18"),
+            ("9.9999999999999992e+22", "99999999999999992000000"), ("1.2345678901234567e+18", "1234567890123456700"),
         ])
     func edges(_ text: String, _ expected: String?) throws {
         do throws(JSONError) {
@@ -70,6 +70,25 @@ struct JSONAccountingTests {
         ] as [(String, PropertyListValue)])
     func exactTags(_ text: String, _ value: PropertyListValue) throws {
         #expect(try Array(text.utf8).withUnsafeBytes { try BinaryPropertyListReader(json: $0).value() } == value)
+    }
+
+    @Test(
+        "a whole number with an exponent has all of its digits; -0 is a real",
+        arguments: [
+            ("123456789012345678e3", .wideInteger(123_456_789_012_345_678_000)),
+            ("9007199254740993e1", .integer(90_071_992_547_409_930)),
+            ("9007199254740993e3", .integer(9_007_199_254_740_993_000)), ("1e3", .integer(1000)), ("1e23", .real(1e23)),
+            ("1.5e300", .real(1.5e300)), ("-0", .real(-0.0)), ("-0.0", .real(-0.0)), ("0", .integer(0)),
+            ("1234567890123456789012.5e1", .wideInteger(12_345_678_901_234_567_890_125)),
+        ] as [(String, PropertyListValue)])
+    func exponents(_ text: String, _ value: PropertyListValue) throws {
+        #expect(try PropertyListValue(json: Array(text.utf8)) == value)
+        #expect(try PropertyListValue(json: Array(text.utf8)).json().first == value.json().first)
+        // A tagged text has reals alone in this notation, and no digits that are not theirs.
+        guard case .wideInteger = value else { return }
+        #expect(throws: (any Error).self) {
+            try Array(text.utf8).withUnsafeBytes { try BinaryPropertyListReader(json: $0) }
+        }
     }
 
     @Test("what has no JSON is refused with its path")

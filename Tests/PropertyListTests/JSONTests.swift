@@ -7,7 +7,7 @@ struct JSONTests {
     @Test(
         "texts and the values that they stand for",
         arguments: [
-            ("1.0", .integer(1)), ("1E5", .integer(100_000)), ("-0", .integer(0)), ("-0.5e-1", .real(-0.05)),
+            ("1.0", .integer(1)), ("1E5", .integer(100_000)), ("-0", .real(-0.0)), ("-0.5e-1", .real(-0.05)),
             ("9223372036854775807", .integer(.max)), ("9223372036854775808", .wideInteger(9_223_372_036_854_775_808)),
             ("\u{FEFF}[1]", .array([.integer(1)])), (" [ ] ", .array([])), ("{}", .dictionary([:])),
             (#"{"a":1,"a":2}"#, .dictionary(["a": .integer(2)])), (#""\ud83d\ude00\b\f\/""#, .string("😀\u{8}\u{c}/")),

@@ -259,6 +259,22 @@ struct PropertyListCodableTests {
         decoder.userInfo[key] = 7
         _ = try decoder.decode(Asking.self, from: encoder.encode(Asking()))
     }
+
+    @Test("Keys that are one key in Swift are an error of a dictionary, not of a type that has one of them")
+    func mergedKeys() throws {
+        struct Named: Decodable { var é: Int }
+        let list = Array(
+            "<plist><dict><key>é</key><integer>1</integer><key>e\u{301}</key><integer>2</integer></dict></plist>".utf8)
+        let decoder = PropertyList.PropertyListDecoder()
+        #expect(throws: DecodingError.self) { try decoder.decode([String: Int].self, from: list) }
+        #expect(try decoder.decode(Named.self, from: list).é == 1)
+    }
+
+    @Test("A real that would be 0 or infinite as a Float is an error", arguments: ["1e-60", "-1e-60", "1e300"])
+    func floats(number: String) {
+        let list = Array("<plist><array><real>\(number)</real></array></plist>".utf8)
+        #expect(throws: DecodingError.self) { try PropertyList.PropertyListDecoder().decode([Float].self, from: list) }
+    }
 }
 
 extension String {

@@ -124,6 +124,33 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
         #expect(try rows(TinySpreadsheet.ods(table)) == ["1: Ac=41286:00:00.250"])
     }
 
+    @Test(
+        "a time of an .ods file has all of its digits",
+        arguments: [
+            ("PT10H30M00S", "10:30:00"), ("PT10H30M00.5S", "10:30:00.500"),
+            ("PT00H00M01.123456789S", "00:00:01.123456789"),
+            ("PT1M", "00:01:00"), ("PT26H0M59,9996S", "26:00:59.9996"), ("PT90S", "00:01:30"), ("P1D", "P1D"),
+            ("PT1.5H", "PT1.5H"), ("PT1M1H", "PT1M1H"), ("PT1.S", "PT1.S"), ("PT", "00:00:00"),
+        ])
+    func times(text: String, expected: String) throws {
+        let cell = "<table:table-cell office:value-type=\"time\" office:time-value=\"\(text)\"/>"
+        let table = "<table:table table:name=\"S\"><table:table-row>\(cell)</table:table-row></table:table>"
+        #expect(try rows(TinySpreadsheet.ods(table)) == ["1: Ac=\(expected)"])
+    }
+
+    @Test("what is behind a merged cell is read, in both formats") func merged() throws {
+        let first =
+            "<table:table-cell office:value-type=\"float\" office:value=\"1\" table:number-columns-spanned=\"3\"/>"
+        let covered =
+            "<table:covered-table-cell office:value-type=\"float\" office:value=\"2\"/><table:covered-table-cell/>"
+        let ods = TinySpreadsheet.ods(
+            "<table:table table:name=\"S\"><table:table-row>\(first)\(covered)</table:table-row></table:table>")
+        let xlsx = TinySpreadsheet.xlsx(
+            "<row><c><v>1</v></c><c><v>2</v></c><c/></row>",
+            after: "<mergeCells><mergeCell ref=\"A1:C1\"/></mergeCells>")
+        for bytes in [ods, xlsx] { #expect(try rows(bytes) == ["1: Ai=1|Bi=2"]) }
+    }
+
     @Test("a date with digits that none has is the text that it is, and counted, in both formats")
     func surplusDigits() throws {
         let text = "2024-01-31T10:00:00.123456789"
@@ -230,7 +257,9 @@ func rows(_ bytes: [UInt8], _ sheet: String? = nil, _ limits: SpreadsheetLimits 
         arguments: [
             ("9007199254740993", "i=9007199254740993"), ("9007199254740993.0", "i=9007199254740993"), ("5.0", "i=5"),
             ("12345678901234567890", "w=12345678901234567890"), ("1.2345678901234567E+19", "r=1.2345678901234567e+19"),
-            ("0.99999999999999999", "r=1.0"), ("0E-400", "i=0"),
+            ("0.99999999999999999", "r=1.0"), ("0E-400", "i=0"), ("-0", "r=-0.0"), ("-0.0", "r=-0.0"),
+            ("123456789012345678E3", "w=123456789012345678000"), ("9007199254740993E1", "i=90071992547409930"),
+            ("9.9999999999999992E+22", "r=1e+23"), ("1E+23", "r=1e+23"),
             (
                 "9007199254740993.5",
                 "9007199254740993.5 is beyond the numbers here: a cell of text has all of its digits"

@@ -119,8 +119,8 @@ package struct NumberStyle: Hashable, Sendable {
         {
             return whole
         }
-        // Of so few digits a real has all.
-        return styled(text).flatMap(Int128.init(exactly:))
+        // Of so few digits a real has all; no integer is -0.
+        return styled(text).flatMap { $0 == 0 && $0.sign == .minus ? nil : Int128(exactly: $0) }
     }
 
     /// The real of a text; nil for another one.
@@ -137,7 +137,7 @@ package struct NumberStyle: Hashable, Sendable {
             return styled(UnsafeBufferPointer(rebasing: text[1...]))
         }
         guard text.count <= 64, let (range, given, isNegative) = NumberAffix.core(of: text),
-            takesAnyAffix || given == affix
+            takesAnyAffix || affix.common(with: given) != nil
         else {
             return nil
         }
@@ -165,29 +165,54 @@ package struct NumberStyle: Hashable, Sendable {
     }
 }
 
-/// The sign of a currency or of percents, which comes off a number.
-package enum NumberAffix: UInt8, Hashable, Sendable, CaseIterable {
-    case none, dollar, euro, pound, yen, percent, usd, eur, gbp, chf
+/// What comes off a number: a sign of a currency or of percents. Where it is belongs to the style, since `$5` and `5 $`
+/// are two texts.
+package struct NumberAffix: Hashable, Sendable {
+    package enum Sign: UInt8, Hashable, Sendable, CaseIterable {
+        case none, dollar, euro, pound, yen, percent, usd, eur, gbp, chf
 
-    /// The sign as texts have it.
-    package var text: String {
-        switch self {
-        case .none: ""
-        case .dollar: "$"
-        case .euro: "€"
-        case .pound: "£"
-        case .yen: "¥"
-        case .percent: "%"
-        case .usd: "USD"
-        case .eur: "EUR"
-        case .gbp: "GBP"
-        case .chf: "CHF"
+        /// The sign as texts have it.
+        package var text: String {
+            switch self {
+            case .none: ""
+            case .dollar: "$"
+            case .euro: "€"
+            case .pound: "£"
+            case .yen: "¥"
+            case .percent: "%"
+            case .usd: "USD"
+            case .eur: "EUR"
+            case .gbp: "GBP"
+            case .chf: "CHF"
+            }
         }
     }
 
-    private static let signs: [(affix: NumberAffix, bytes: [UInt8])] = allCases.dropFirst().map {
+    package private(set) var sign = Sign.none
+    private var isBehind = false
+    /// The blanks between the sign and the number, two bits each.
+    private var blanks: UInt64 = 0
+    /// Whether the minus is behind the sign; nil without both.
+    private var hasInnerMinus: Bool?
+
+    package static let none = NumberAffix()
+
+    /// The style of two numbers; nil if they have none in common. Without a minus a number fits both places of it.
+    func common(with other: NumberAffix) -> NumberAffix? {
+        var (one, two) = (self, other)
+        one.hasInnerMinus = hasInnerMinus ?? other.hasInnerMinus
+        two.hasInnerMinus = other.hasInnerMinus ?? hasInnerMinus
+        return one == two ? one : nil
+    }
+
+    private mutating func add(blank: Int) { blanks = blanks << 2 | UInt64(blank + 1) }
+
+    private static let signs: [(sign: Sign, bytes: [UInt8])] = Sign.allCases.dropFirst().map {
         ($0, Array($0.text.utf8))
     }
+
+    /// The sign of a number.
+    package static func sign(of text: UnsafeBufferPointer<UInt8>) -> Sign { core(of: text)?.1.sign ?? .none }
 
     /// The digits of a number without its sign, whether it is before or behind them: `-$12`, `12 €`, `45%`.
     static func core(of text: UnsafeBufferPointer<UInt8>) -> (Range<Int>, NumberAffix, isNegative: Bool)? {
@@ -202,23 +227,31 @@ package enum NumberAffix: UInt8, Hashable, Sendable, CaseIterable {
         isNegative = takesMinus()
         guard start < end else { return nil }
         if !text[start].isDigit {
-            guard let sign = signs.first(where: { text[start..<end].starts(with: $0.bytes) }), sign.affix != .percent
+            guard let sign = signs.first(where: { text[start..<end].starts(with: $0.bytes) }), sign.sign != .percent
             else {
                 return nil
             }
-            affix = sign.affix
+            affix.sign = sign.sign
             start += sign.bytes.count
-            while let blank = blanks.first(where: text[start..<end].starts) { start += blank.count }
-            if !isNegative { isNegative = takesMinus() }
+            while let blank = blanks.firstIndex(where: text[start..<end].starts) {
+                affix.add(blank: blank)
+                start += blanks[blank].count
+            }
+            if isNegative {
+                affix.hasInnerMinus = false
+            } else if takesMinus() {
+                (isNegative, affix.hasInnerMinus) = (true, true)
+            }
         } else if !text[end - 1].isDigit {
             guard let sign = signs.first(where: { text[start..<end].reversed().starts(with: $0.bytes.reversed()) })
             else {
                 return nil
             }
-            affix = sign.affix
+            (affix.sign, affix.isBehind) = (sign.sign, true)
             end -= sign.bytes.count
-            if let blank = blanks.first(where: { text[start..<end].suffix($0.count).elementsEqual($0) }) {
-                end -= blank.count
+            if let blank = blanks.firstIndex(where: { text[start..<end].suffix($0.count).elementsEqual($0) }) {
+                affix.add(blank: blank)
+                end -= blanks[blank].count
             }
         }
         guard start < end, text[start].isDigit, text[end - 1].isDigit else { return nil }

@@ -72,8 +72,9 @@ struct CellReadings: OptionSet {
     static let orders = CellReadings(rawValue: 0b111 << 22)
     static let paddings = CellReadings(rawValue: 0b11 << 25)
     static let patterns = CellReadings(rawValue: 0b11111 << 22)
+    static let dates = CellReadings(rawValue: 0b1111111 << 20)
     static let booleans = BooleanWords.allCases.reduce(into: CellReadings.boolean) { $0.formUnion(.words($1)) }
-    static let all: CellReadings = [.numbers, .booleans, .day, .moment, .patterns]
+    static let all: CellReadings = [.numbers, .booleans, .dates]
 
     private static let points3 = CellReadings(rawValue: 0b10_1010_0000)
 
@@ -98,6 +99,8 @@ struct CellFacts {
     /// The digits behind the point, and behind the comma.
     var decimals: UInt8 = 0
     var commaDecimals: UInt8 = 0
+    /// The sign before the decimals, if the text alone shows it: one sign before three digits may be between thousands.
+    var decimal: NumberStyle.Decimal?
     /// The sign of a currency or of percents.
     var affix = NumberAffix.none
     /// The signs and the time of a date.
@@ -167,6 +170,7 @@ struct CellFacts {
         }
         guard index == text.count, index > end + 1 else { return false }
         let (whole, count) = (end - start, index - end - 1)
+        if count != 3 || whole > 3 || isZero { decimal = .point }
         let endsInZero = text[index - 1] == 0x30
         guard hasValue || start == 0 else { return true }
         if whole + count > 15 {
@@ -222,7 +226,7 @@ struct CellFacts {
     private mutating func styled(_ text: UnsafeBufferPointer<UInt8>) {
         guard text.count <= 64, let number = StyledNumber(text) else { return }
         (readings, decimals, commaDecimals) = (number.readings, number.decimals, number.commaDecimals)
-        affix = number.affix
+        (decimal, affix) = (number.decimal, number.affix)
     }
 }
 
@@ -231,6 +235,7 @@ struct StyledNumber {
     private(set) var readings: CellReadings = []
     private(set) var decimals: UInt8 = 0
     private(set) var commaDecimals: UInt8 = 0
+    private(set) var decimal: NumberStyle.Decimal?
     private(set) var affix = NumberAffix.none
 
     init?(_ text: UnsafeBufferPointer<UInt8>) {
@@ -270,13 +275,17 @@ struct StyledNumber {
         let endsInZero = core[core.count - 1] == 0x30
         let groups = lengths.dropFirst()
         let isGrouping = first <= 3 && !isZero && groups.allSatisfy { $0 == 3 }
+        let isComma = separator == UInt8(ascii: ",")
         if separators.allSatisfy({ $0 == separator }) {
             if separators.count == 1 {
                 guard last > 0 else { return false }
                 add(separator, last, isShort: first <= 3, isGrouped: false, endsInZero)
+                if last != 3 || first > 3 || isZero { decimal = isComma ? .comma : .point }
+            } else {
+                decimal = isComma ? .point : .comma
             }
             // Thousands alone.
-            if isGrouping { readings.insert(separator == UInt8(ascii: ",") ? .grouped : .commaGrouped) }
+            if isGrouping { readings.insert(isComma ? .grouped : .commaGrouped) }
             return !readings.isEmpty
         }
         // Groups, then the decimals behind the other sign.
@@ -285,6 +294,7 @@ struct StyledNumber {
             groups.dropLast().allSatisfy({ $0 == 3 })
         else { return false }
         add(separator, last, isShort: true, isGrouped: true, endsInZero)
+        decimal = isComma ? .comma : .point
         return true
     }
 

@@ -19,13 +19,19 @@ package struct ColumnInference: Sendable {
     /// Whether a number has decimals, if the sign before them is the point, or the comma.
     private var hasDecimals = false
     private var hasCommaDecimals = false
+    /// The signs before decimals that cells show.
+    private var decimalSigns: Set<NumberStyle.Decimal> = []
     private var affix: NumberAffix?
     private var shape: DateShape?
-    /// The first cell, for messages.
+    /// The first cell, of numbers the first one with a point or a comma, for messages.
     private var example: [UInt8] = []
-    /// The first number that is not in a form of which the value has the text alone, in a column of numbers: one with an
-    /// exponent, or with more digits than it needs. Empty for none.
+    /// The first number that is not in the column's style, in a column of numbers: one with an exponent, or with more
+    /// digits than it needs. Empty for none.
     private var oddNumber: [UInt8] = []
+    /// The first date that is not in the column's style, in a column of dates; empty for none.
+    private var oddDate: [UInt8] = []
+    /// The patterns that fit all such dates; none for those in ISO 8601.
+    private var oddPatterns: [DateStyle] = []
 
     package init() {}
 
@@ -49,7 +55,7 @@ package struct ColumnInference: Sendable {
         let facts = CellFacts(text)
         var common = readings.intersection(facts.readings)
         if !common.isDisjoint(with: .numbers) {
-            if let affix, affix != facts.affix { common.subtract(.numbers) }
+            if let affix, affix.common(with: facts.affix) == nil { common.subtract(.numbers) }
             if let decimals, decimals != facts.decimals { common.subtract(.fixedPoints) }
             if let commaDecimals, commaDecimals != facts.commaDecimals { common.subtract(.fixedCommas) }
         }
@@ -57,64 +63,69 @@ package struct ColumnInference: Sendable {
             if let shape, shape != facts.shape { common.subtract(.patterns) }
             if common.isDisjoint(with: .orders) || common.isDisjoint(with: .paddings) { common.subtract(.patterns) }
         }
-        guard !common.isEmpty else { return close(at: text) }
+        guard !common.isEmpty else { return close(at: text, facts) }
         readings = common
         if example.isEmpty { example = Array(text) }
         if !common.isDisjoint(with: .numbers) {
-            affix = facts.affix
-            if facts.decimals > 0 { hasDecimals = true }
-            if facts.commaDecimals > 0 { hasCommaDecimals = true }
+            take(facts, text)
             if !common.isDisjoint(with: .fixedPoints) { decimals = facts.decimals }
             if !common.isDisjoint(with: .fixedCommas) { commaDecimals = facts.commaDecimals }
         }
         if !common.isDisjoint(with: .patterns) { shape = facts.shape }
     }
 
-    /// Counts a text that stands for nothing; any other one ends the inference.
-    private mutating func close(at text: UnsafeBufferPointer<UInt8>) {
+    /// Takes what a number shows of the column's signs.
+    private mutating func take(_ facts: CellFacts, _ text: UnsafeBufferPointer<UInt8>) {
+        affix = affix?.common(with: facts.affix) ?? affix ?? facts.affix
+        if !hasDecimals, !hasCommaDecimals, facts.decimals + facts.commaDecimals > 0 { example = Array(text) }
+        if facts.decimals > 0 { hasDecimals = true }
+        if facts.commaDecimals > 0 { hasCommaDecimals = true }
+        if let decimal = facts.decimal { decimalSigns.insert(decimal) }
+    }
+
+    /// Counts a text that stands for nothing; any other one ends the inference, unless it is a value in another style.
+    private mutating func close(at text: UnsafeBufferPointer<UInt8>, _ facts: CellFacts) {
         if let place = fillers.firstIndex(where: { $0.text.elementsEqual(text) }) {
             fillers[place].count += 1
         } else if fillers.count < 4, Self.isFiller(text) {
             fillers.append((Array(text), 1))
-        } else if affix == nil || affix == NumberAffix.none, !readings.isDisjoint(with: .numbers),
-            Self.isOddNumber(text)
-        {
+        } else if !readings.isDisjoint(with: .numbers), isOddNumber(text, NumberAffix.sign(of: text)) {
             readings.formIntersection(.numbers)
-            affix = NumberAffix.none
+            take(facts, text)
             if oddNumber.isEmpty { oddNumber = Array(text) }
+        } else if !readings.isDisjoint(with: .dates), takesOddDate(text) {
+            readings.formIntersection(.dates)
+            if oddDate.isEmpty { oddDate = Array(text) }
         } else {
             isOpen = false
             fillers = []
         }
     }
 
-    /// Whether a text is a number with an exponent, such as `1e3`, or one of more digits than identify a real.
-    static func isOddNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard 3...40 ~= text.count else { return false }
-        var index = text[0] == UInt8(ascii: "-") ? 1 : 0
-        func digits() -> Int {
-            let start = index
-            while index < text.count, text[index].isDigit { index += 1 }
-            return index - start
+    /// Whether a text is a number that a given kind takes, with the column's sign: one with an exponent or a plus, or with
+    /// other digits behind its point than the others.
+    private func isOddNumber(_ text: UnsafeBufferPointer<UInt8>, _ sign: NumberAffix.Sign) -> Bool {
+        guard 1...64 ~= text.count, sign == affix?.sign ?? sign, let start = text.firstIndex(where: \.isDigit) else {
+            return false
         }
-        let start = index
-        let whole = digits()
-        // A leading zero is one of a serial number.
-        guard whole > 0, whole == 1 || text[start] != 0x30 else { return false }
-        var (fraction, hasExponent) = (0, false)
-        if index < text.count, text[index] == UInt8(ascii: ".") {
-            index += 1
-            fraction = digits()
-            if fraction == 0 { return false }
+        // A leading zero is one of a serial number, a last point one of a list's, a plus before many digits a telephone's.
+        if text[start] == 0x30, start + 1 < text.count, text[start + 1].isDigit { return false }
+        if text.last == UInt8(ascii: ".") || text[0] == UInt8(ascii: "+") && text.count > 7 { return false }
+        return NumberStyle.Decimal.allCases.contains { NumberStyle.given($0).real(text) != nil }
+    }
+
+    /// Whether a text is a date that a given kind, or a given pattern, takes.
+    private mutating func takesOddDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard 6...40 ~= text.count, text[0].isDigit else { return false }
+        if text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-") {
+            return oddPatterns.isEmpty && ISO8601.parse(String(decoding: text, as: UTF8.self)) != nil
         }
-        if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
-            index += 1
-            if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
-            guard 1...3 ~= digits() else { return false }
-            hasExponent = true
+        guard oddDate.isEmpty || !oddPatterns.isEmpty, text[1...2].contains(where: { 0x2E...0x2F ~= $0 }) else {
+            return false
         }
-        guard index == text.count, hasExponent || fraction > 0 && whole + fraction > 15 else { return false }
-        return DecimalText.general(text) != nil
+        oddPatterns = (oddDate.isEmpty ? DateStyle.unusual : oddPatterns).filter { $0.date(text) != nil }
+        // A year has two digits or four, and no version has.
+        return !oddPatterns.isEmpty && text[text.count - 2] != text[1...2].first { 0x2E...0x2F ~= $0 }
     }
 
     private static let words: Set<String> = [
@@ -128,27 +139,23 @@ package struct ColumnInference: Sendable {
 
     // MARK: - The result
 
-    /// The decimal sign that the column shows without doubt; nil for a column of integers, of none, or in doubt.
+    /// The decimal sign that the column shows without doubt; nil for a column of integers, of both, or in doubt.
     package var decimal: NumberStyle.Decimal? {
-        guard isOpen, count > 0, !readings.contains(.integer) else { return nil }
-        let points = readings.intersection([.plainReals, .points])
-        let commas = readings.intersection(.commas)
-        if commas.isEmpty { return points.isEmpty ? nil : .point }
-        return points.isEmpty ? .comma : nil
+        isOpen && decimalSigns.count == 1 ? decimalSigns.first : nil
     }
 
     /// What the column is.
     ///
     /// - Parameters:
     ///   - decimal: the decimal sign that was given, beside which there is no other one.
-    ///   - shown: the one that another column shows.
+    ///   - shown: the one that other columns show.
+    ///   - hasPlainPoints: whether `1.234` beside `2` has decimals, as programs write it.
     /// - Returns: the format of its texts, with what has to be said of it.
-    package func result(decimal: NumberStyle.Decimal? = nil, shown: NumberStyle.Decimal? = nil) -> ColumnResult {
+    package func result(
+        decimal: NumberStyle.Decimal? = nil, shown: NumberStyle.Decimal? = nil, hasPlainPoints: Bool = true
+    ) -> ColumnResult {
         guard isOpen, count > fillers.reduce(0, { $0 + $1.count }) else { return ColumnResult(.text) }
-        let (format, doubt) = format(decimal, shown)
-        if !oddNumber.isEmpty {
-            return ColumnResult(.text, .forms(oddNumber, of: count, fillers.map(\.text)))
-        }
+        let (format, doubt) = format(decimal, shown, hasPlainPoints)
         guard fillers.isEmpty || format == .text else {
             return ColumnResult(.text, .fillers(fillers.map { ($0.text, $0.count) }, of: count, format.kind))
         }
@@ -156,9 +163,12 @@ package struct ColumnInference: Sendable {
     }
 
     private func format(
-        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?
+        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?, _ hasPlainPoints: Bool
     ) -> (CellFormat, ColumnResult.Doubt?) {
-        if let affix, !readings.isDisjoint(with: .numbers) { return number(given, shown, affix) }
+        if let affix, !readings.isDisjoint(with: .numbers) {
+            return number(given, shown, affix, hasPlainPoints && affix == .none)
+        }
+        if !oddDate.isEmpty { return (.text, oddDates) }
         if readings.contains(.boolean) { return (.boolean(.trueFalse), nil) }
         if let words = BooleanWords.allCases.first(where: { $0 != .any && readings.contains(.words($0)) }) {
             return (.boolean(words), nil)
@@ -177,16 +187,31 @@ package struct ColumnInference: Sendable {
         return (shape.timeDigits == 0 ? .day(style) : .moment(style), nil)
     }
 
+    /// The doubt of a column of dates that are not all in one style; nil if no pattern fits them.
+    private var oddDates: ColumnResult.Doubt? {
+        if oddPatterns.isEmpty { return .dateForms(oddDate) }
+        let patterns = oddPatterns.filter { example.isEmpty || example.withUnsafeBufferPointer($0.date) != nil }
+        guard let first = patterns.first?.pattern else { return nil }
+        return patterns.count == 1 ? .pattern(first, oddDate) : .dates(first, patterns[1].pattern, oddDate)
+    }
+
     private func number(
-        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?, _ affix: NumberAffix
+        _ given: NumberStyle.Decimal?, _ shown: NumberStyle.Decimal?, _ affix: NumberAffix, _ hasPlainPoints: Bool
     ) -> (CellFormat, ColumnResult.Doubt?) {
-        if readings.contains(.integer) { return (.integer(NumberStyle(affix: affix)), nil) }
-        let decimal = given ?? shown
+        let isWhole = readings.contains(.integer)
+        if isWhole, oddNumber.isEmpty { return (.integer(NumberStyle(affix: affix)), nil) }
         let isPoint = !readings.isDisjoint(with: [.plainReals, .points])
         let isComma = !readings.isDisjoint(with: .commas)
-        // 1.234 is what programs write; 1,234 may be either.
+        // 1.234 is what programs write; people have thousands in it, and 1,234 may be either.
         let isPlain = !readings.isDisjoint(with: .plainReals)
-        if isPoint, given != .comma, !isComma || (decimal ?? (isPlain ? .point : nil)) == .point {
+        let assumed: NumberStyle.Decimal? = isPlain && hasPlainPoints && oddNumber.isEmpty ? .point : nil
+        let sign = given ?? decimal ?? shown ?? assumed
+        // Cells that show both signs are in several forms, and not in doubt.
+        let isInDoubt = sign == nil && decimalSigns.isEmpty && (hasDecimals || hasCommaDecimals)
+        if isInDoubt { return (.text, .decimals(example)) }
+        let fillers = fillers.map(\.text)
+        if !oddNumber.isEmpty { return (.text, .forms(oddNumber, decimal ?? given, fillers)) }
+        if sign == .point, isPoint {
             let isGrouped = !isPlain && !readings.contains(.fixed)
             let fixed = isPlain || readings.contains(.grouped) ? nil : decimals.map(Int.init)
             return (
@@ -195,7 +220,7 @@ package struct ColumnInference: Sendable {
                     hasDecimals: hasDecimals), nil
             )
         }
-        if isComma, given != .point, !isPoint || decimal == .comma {
+        if sign == .comma, isComma {
             let isGrouped = readings.isDisjoint(with: [.comma, .commaFixed, .commaFloat])
             let isFixed = readings.isDisjoint(with: [.comma, .commaGrouped, .commaFloat])
             let fixed = isFixed ? commaDecimals.map(Int.init) : nil
@@ -206,11 +231,20 @@ package struct ColumnInference: Sendable {
                 ), nil
             )
         }
-        return (.text, given == nil ? .decimals(example) : .otherDecimal(example))
+        return (.text, decimal == nil ? .forms(example, sign, fillers) : .otherDecimal(example))
     }
 
     private static func format(_ style: NumberStyle, hasDecimals: Bool) -> CellFormat {
         hasDecimals ? .real(style) : .integer(style)
+    }
+}
+
+extension OptionWords {
+    /// The option that gives a column its kind.
+    package static func kind(_ kind: String, of name: String) -> String {
+        choose(
+            "types = { [\(name.quoted())] = \(kind.quoted()) }", "--types \(argument("\(name)=\(kind)"))",
+            json: "\"types\": {\(name.quoted()): \(kind.quoted())}")
     }
 }
 
@@ -220,13 +254,17 @@ package struct ColumnResult: Sendable {
     package enum Doubt: Sendable {
         /// Two patterns fit all dates; the first cell.
         case dates(String, String, [UInt8])
-        /// A comma may be before decimals or between thousands; the first cell.
+        /// A comma or a point may be before decimals or between thousands; the first cell with one.
         case decimals([UInt8])
         /// The decimal sign is another one than was given; the first cell.
         case otherDecimal([UInt8])
-        /// Numbers in several forms, of which two may be one value; the first of another form, and the texts that stand
-        /// for nothing.
-        case forms([UInt8], of: Int, [[UInt8]])
+        /// Numbers in several forms, of which two may be one value; the first of another form, the sign before their
+        /// decimals, and the texts that stand for nothing.
+        case forms([UInt8], NumberStyle.Decimal?, [[UInt8]])
+        /// Dates in several forms, likewise; the first of another form.
+        case dateForms([UInt8])
+        /// A pattern beside the usual ones fits all dates; the first cell.
+        case pattern(String, [UInt8])
         /// The column would have a kind without texts that stand for nothing.
         case fillers([(text: [UInt8], count: Int)], of: Int, CellKind)
     }
@@ -243,7 +281,7 @@ package struct ColumnResult: Sendable {
             var parts: [String] = []
             if style.decimal == .comma { parts.append("decimal comma") }
             if style.isGrouped { parts.append("thousands by \(style.decimal == .comma ? "points" : "commas")") }
-            if style.affix != .none { parts.append("without \(style.affix.text)") }
+            if style.affix != .none { parts.append("without \(style.affix.sign.text)") }
             if let decimals = style.decimals { parts.append("\(decimals) decimals") }
             return parts.isEmpty ? nil : parts.joined(separator: ", ")
         case .boolean(let words) where words != .trueFalse: return "\(words.words.yes)/\(words.words.no)"
@@ -264,19 +302,24 @@ package struct ColumnResult: Sendable {
                 "\(name): \(shown(example)) fits \(first) and \(second), as all cells do: text; give \(OptionWords.option("date", first)) or the other one"
         case .decimals(let example):
             return
-                "\(name): \(shown(example)) may have decimals or thousands behind its comma, as all cells may: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point", json: nil))"
+                "\(name): \(shown(example)) may have decimals or thousands behind its \(example.contains(UInt8(ascii: ",")) ? "comma" : "point"), and no cell shows which: text; give \(OptionWords.option("decimal", "comma")) or \(OptionWords.choose("\"point\"", "point", json: nil))"
         case .otherDecimal(let example):
             return "\(name): the decimals of \(shown(example)) are not those of the option decimal: text"
-        case .forms(let example, let count, let fillers):
+        case .forms(let example, let decimal, let fillers):
             let nulls = fillers.map {
                 OptionWords.option("null", VisibleText.line(String(decoding: $0, as: UTF8.self)))
             }
-            let types = OptionWords.choose(
-                "types = { [\(name.quoted())] = \"real\" }", "--types \(OptionWords.argument("\(name)=real"))",
-                json: "\"types\": {\(name.quoted()): \"real\"}")
-            let advice = ([types] + nulls).joined(separator: OptionWords.choose(", ", " ", json: nil))
+            let decimal = decimal == .comma ? [OptionWords.option("decimal", "comma")] : []
+            // A real has fifteen digits of a whole number.
+            let isWide = example.count > 15 && example.dropFirst().allSatisfy(\.isDigit)
+            let advice = ([OptionWords.kind(isWide ? "number" : "real", of: name)] + decimal + nulls)
+                .joined(separator: OptionWords.choose(", ", " ", json: nil))
+            return "\(name): numbers, but not all in one usual form (\(shown(example))): text; give \(advice)"
+        case .dateForms(let example):
             return
-                "\(name): numbers in several forms, such as \(shown(example)) among \(count.counted("cell")): text; give \(advice)"
+                "\(name): dates, but not all in one usual form (\(shown(example))): text; give \(OptionWords.kind("date", of: name))"
+        case .pattern(let pattern, let example):
+            return "\(name): \(shown(example)) fits \(pattern): text; give \(OptionWords.option("date", pattern))"
         case .fillers(let fillers, let count, let kind):
             let number = fillers.reduce(0) { $0 + $1.count }
             let texts = fillers.map { shown($0.text) }.joined(separator: ", ")
@@ -339,11 +382,16 @@ package struct TableInference {
 
     /// What the columns are.
     ///
-    /// - Parameter decimal: the decimal sign that was given; nil to take the one of the table's plain columns.
+    /// - Parameters:
+    ///   - decimal: the decimal sign that was given; nil to take the one of the table's plain columns.
+    ///   - delimiter: what separates the cells. Where it is a semicolon, the comma is the usual decimal sign.
     /// - Returns: a result for each column; one that was not looked at is text.
-    package func results(decimal: NumberStyle.Decimal? = nil) -> [ColumnResult] {
+    package func results(
+        decimal: NumberStyle.Decimal? = nil, delimiter: UInt8 = UInt8(ascii: ",")
+    ) -> [ColumnResult] {
         let shown = self.decimal
-        return columns.map { $0.result(decimal: decimal, shown: shown) }
+        let hasPlainPoints = delimiter != UInt8(ascii: ";")
+        return columns.map { $0.result(decimal: decimal, shown: shown, hasPlainPoints: hasPlainPoints) }
     }
 }
 

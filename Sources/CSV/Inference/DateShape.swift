@@ -50,9 +50,12 @@ package enum DateText {
     }
 }
 
-/// What all dates of a column share beside their order: the sign between the parts, and the form of the time.
+/// What all dates of a column share beside their order: the sign between the parts, the one before the time, and the
+/// time's form.
 struct DateShape: Hashable {
     var separator: UInt8 = 0
+    /// A blank or `T`, 0 without a time.
+    var timeSign: UInt8 = 0
     /// The digits of the time, 0 without one: 4 for `10:30`, 6 for `10:30:00`.
     var timeDigits: UInt8 = 0
 
@@ -102,7 +105,7 @@ struct DateShape: Hashable {
                 hour < 24, minute < 60
             else { return nil }
             seconds = hour * 3600 + minute * 60
-            shape.timeDigits = 4
+            (shape.timeSign, shape.timeDigits) = (text[index], 4)
             guard rest == 8 else { return }
             guard let exact = DateText.time(text, index + 1) else { return nil }
             (seconds, shape.timeDigits) = (exact, 6)
@@ -159,6 +162,13 @@ package struct DateStyle: Hashable, Sendable {
         (given, self.text, order, shape, isPadded) = (pattern, text, .yearFirst, DateShape(), true)
     }
 
+    /// What people write beside the short list: years of two digits, hours of one digit, mornings and afternoons. A
+    /// column of it is a text, and said with the pattern.
+    static let unusual: [DateStyle] = [
+        "d.M.yy", "M/d/yy", "d/M/yy", "d.M.yyyy H:mm", "M/d/yyyy H:mm", "d/M/yyyy H:mm", "M/d/yyyy h:mm a",
+        "d/M/yyyy h:mm a", "M/d/yyyy h:mm:ss a", "d/M/yyyy h:mm:ss a",
+    ].compactMap { try? DateStyle(pattern: $0) }
+
     /// Whether a text reads as a date in the orders of the short list that fit it.
     static func reads(_ text: UnsafeBufferPointer<UInt8>, as date: PropertyListDate) -> Bool {
         guard let parts = DateShape.Parts(text) else { return false }
@@ -180,8 +190,9 @@ package struct DateStyle: Hashable, Sendable {
             case .monthFirst: [month, day, "yyyy"]
             case .yearFirst: ["yyyy", month, day]
             }
-        let time = shape.timeDigits == 0 ? "" : shape.timeDigits == 4 ? " HH:mm" : " HH:mm:ss"
-        return parts.joined(separator: sign) + time
+        if shape.timeDigits == 0 { return parts.joined(separator: sign) }
+        let timeSign = shape.timeSign == UInt8(ascii: "T") ? "'T'" : " "
+        return parts.joined(separator: sign) + timeSign + (shape.timeDigits == 4 ? "HH:mm" : "HH:mm:ss")
     }
 
     /// Whether the style has a time of day.

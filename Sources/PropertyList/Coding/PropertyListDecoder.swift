@@ -118,7 +118,9 @@ private struct ListDecoder: Decoder {
         switch value {
         case .single(let number): return number
         // The nearest one: 0.1 is none in either width.
-        case .real(let number): if Float(number).isFinite || !number.isFinite { return Float(number) }
+        case .real(let number):
+            let near = Float(number)
+            if near.isFinite == number.isFinite, near.isZero == number.isZero { return near }
         case .integer(let number): if let exact = Float(exactly: number) { return exact }
         case .wideInteger(let number): if let exact = Float(exactly: number) { return exact }
         default: throw mismatch(Float.self)
@@ -145,6 +147,7 @@ private struct ListDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .dictionary(let dictionary) = value else { throw mismatch(PropertyListFields.self) }
         guard let fields = dictionary.fields else { throw corrupted("a key of the dictionary is not a text") }
+        if let name = fields.mergedName(for: type) { throw corrupted(PropertyListFields.mergedMessage(name)) }
         return KeyedDecodingContainer(KeyedListDecoding(decoder: self, fields: fields))
     }
 
@@ -249,6 +252,22 @@ private struct KeyedListDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
 
     private func superDecoder(_ key: any CodingKey) -> ListDecoder {
         decoder.nested(key, fields[key.stringValue] ?? .null)
+    }
+}
+
+extension PropertyListFields {
+    /// A name that is equal to another one in Swift, where é is one character or two, while the coding key keeps either:
+    /// a `Dictionary` would have one of their values. Nil for none.
+    package func mergedName<Key: CodingKey>(for type: Key.Type) -> String? {
+        var seen: Set<String> = []
+        return keys.first { name in
+            guard !name.utf8.allSatisfy({ $0 < 0x80 }), let key = Key(stringValue: name) else { return false }
+            return key.stringValue.utf8.elementsEqual(name.utf8) && !seen.insert(name).inserted
+        }
+    }
+
+    package static func mergedMessage(_ name: String) -> String {
+        "two keys are \(name.quoted()) in Swift, and differ in their Unicode scalars: one of their values would be lost"
     }
 }
 

@@ -323,14 +323,20 @@ struct JSONWriter {
     private var out: JSONText
     private var budget = ConversionBudget()
     private var counted = 0
+    private let keepsReals: Bool
 
-    static func encode(_ value: PropertyListValue, isPretty: Bool) throws(JSONError) -> [UInt8] {
-        var writer = JSONWriter(isPretty: isPretty)
+    static func encode(
+        _ value: PropertyListValue, isPretty: Bool, keepsReals: Bool
+    ) throws(JSONError) -> [UInt8] {
+        var writer = JSONWriter(isPretty: isPretty, keepsReals: keepsReals)
         try writer.write(value, 0)
         return writer.out.bytes
     }
 
-    private init(isPretty: Bool) { out = JSONText(isPretty ? .foundation : .compact) }
+    private init(isPretty: Bool, keepsReals: Bool) {
+        out = JSONText(isPretty ? .foundation : .compact)
+        self.keepsReals = keepsReals
+    }
 
     private mutating func write(_ value: PropertyListValue, _ level: Int) throws(JSONError) {
         switch value {
@@ -406,7 +412,7 @@ struct JSONWriter {
         guard value.isFinite else { throw JSONError(message: "JSON has no \(value.isNaN ? "nan" : "\(value)")") }
         let text = String(value)
         // Without a point a reader takes the zero for an integer, which has no sign.
-        let isShort = text.hasSuffix(".0") && text != "-0.0"
+        let isShort = !keepsReals && text.hasSuffix(".0") && text != "-0.0"
         out.append(isShort ? String(text.dropLast(2)) : text)
     }
 }

@@ -141,6 +141,7 @@ struct JSONScanner {
             throw numberError("“\(shown)” is not a number")
         }
         if isPlain, let value = Int128(text) {
+            if value == 0, digits.count < text.utf8.count { return .real(-0.0) }
             return Int64(exactly: value).map(PropertyListValue.integer) ?? .wideInteger(value)
         }
         guard Self.isNumber(digits), let value = Double(text) else {
@@ -159,7 +160,8 @@ struct JSONScanner {
 
     /// The value of a number with a point or an exponent.
     ///
-    /// From 2^53 on most whole numbers are not reals. What has an exponent and ends with zeros has the digits of a real.
+    /// From 2^53 on most whole numbers are not reals. What has an exponent is one if the real has all digits, as of `1e23`,
+    /// if it is written as programs write reals, and beyond 128 bits.
     ///
     /// - Parameters:
     ///   - text: the number.
@@ -171,17 +173,15 @@ struct JSONScanner {
         var text = text
         return text.withUTF8 { text in
             let whole = DecimalText.whole(text)
-            if !isLarge || DecimalText.hasAllDigits(real, of: text) {
-                // −0 is a real.
-                guard !isTagged, let whole, whole != 0 || real.sign == .plus, let number = Int64(exactly: whole),
-                    Int64(exactly: real) == number
-                else { return .real(real) }
+            let isOfReal = isLarge && whole.map { $0 % 10 == 0 } ?? true && DecimalText.isWrittenReal(text)
+            if !isTagged, let number = whole.flatMap(Int64.init(exactly:)),
+                !isOfReal || Int64(exactly: real) == number
+            {
                 return .integer(number)
             }
-            let hasExponent = DecimalText.hasExponent(text)
-            guard let whole, !hasExponent || whole % 10 != 0 else { return hasExponent ? .real(real) : nil }
-            if isTagged { return nil }
-            return Int64(exactly: whole).map(PropertyListValue.integer) ?? .wideInteger(whole)
+            if !isLarge || isOfReal || DecimalText.hasAllDigits(real, of: text) { return .real(real) }
+            guard let whole else { return DecimalText.hasExponent(text) ? .real(real) : nil }
+            return isTagged ? nil : .wideInteger(whole)
         }
     }
 
@@ -305,11 +305,11 @@ struct JSONReader {
     private var scanner: JSONScanner
     private var repeated = RepeatedKeys()
     private var order: KeyOrder?
-    /// Whether each object has its place in the text as a further entry.
-    private var marksPlaces = false
 
-    static func value(of bytes: [UInt8]) throws(PropertyListError) -> (PropertyListValue, RepeatedKeys) {
-        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: false))
+    static func value(
+        of bytes: [UInt8], isTagged: Bool = false
+    ) throws(PropertyListError) -> (PropertyListValue, RepeatedKeys) {
+        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: isTagged))
         let value = try reader.value(depth: 0)
         try reader.scanner.finish()
         return (value, reader.repeated)
@@ -351,7 +351,6 @@ struct JSONReader {
 
     /// The last of equal keys counts.
     private mutating func dictionary(depth: Int) throws(PropertyListError) -> PropertyListValue {
-        let start = scanner.position
         scanner.enter()
         var entries: PropertyListFields = [:]
         var isFirst = true
@@ -362,64 +361,89 @@ struct JSONReader {
             let value = try value(depth: depth + 1)
             if entries.updateValue(value, forKey: key) != nil { repeated.record(key) }
         }
-        if marksPlaces { entries[JSONSource.key] = .array([.number(start), .number(scanner.position)]) }
         return .fields(entries)
     }
 }
 
-/// The text of JSON values, from which objects are copied as they stand there.
+/// A JSON text that was read without an error, from which objects are copied as they stand there.
+///
+/// Values are passed over by their brackets and quotes: nothing of them is made.
 package struct JSONSource: Sendable {
-    /// The key of an object's place: no record has such a name.
-    fileprivate static let key = "$place"
     private let bytes: [UInt8]
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    /// The values, one after another; each object has its place in the text as a further entry.
-    package func placedValues() throws(PropertyListError) -> [PropertyListValue] {
-        try JSONReader.placedValues(of: bytes)
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
-    /// The text of one of the placed objects, without its members of a name; nil for another value.
-    package func text(of value: PropertyListValue, without name: String) -> [UInt8]? {
-        guard case .array(let place)? = value.fields?[Self.key], let start = place.first?.number,
-            let end = place.last?.number
-        else { return nil }
-        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        var text = Array(bytes[(start + mark)..<(end + mark)])
-        while let member = (try? JSONReader.place(ofMember: name, in: text)) ?? nil { text.removeSubrange(member) }
-        return text
-    }
-}
+    /// The places of the values that stand one after another.
+    package var values: [Range<Int>] { values(in: bytes.indices) }
 
-extension JSONReader {
-    fileprivate static func placedValues(of bytes: [UInt8]) throws(PropertyListError) -> [PropertyListValue] {
-        var reader = JSONReader(scanner: try JSONScanner(bytes, isTagged: false), marksPlaces: true)
-        var values: [PropertyListValue] = []
-        repeat { values.append(try reader.value(depth: 0)) } while !reader.scanner.isAtEnd()
-        return values
+    /// The places of an array's elements; nil for another value.
+    package func elements(of array: Range<Int>) -> [Range<Int>]? {
+        bytes[array.lowerBound] == UInt8(ascii: "[") ? values(in: array.dropFirst().dropLast()) : nil
     }
 
-    /// The place of an object's member, with one of the commas around it; nil if there is none.
-    fileprivate static func place(
-        ofMember name: String, in object: [UInt8]
-    ) throws(PropertyListError) -> Range<Int>? {
-        var reader = JSONReader(scanner: try JSONScanner(object, isTagged: false))
-        reader.scanner.enter()
-        var start = reader.scanner.position
-        var isFirst = true
-        while try !reader.scanner.ends(UInt8(ascii: "}"), isFirst: isFirst) {
-            let key = try reader.scanner.key()
-            _ = try reader.value(depth: 1)
-            var end = reader.scanner.position
-            if key == .string(name) {
-                if isFirst, try !reader.scanner.ends(UInt8(ascii: "}"), isFirst: false) {
-                    end = reader.scanner.position
-                }
-                return start..<end
+    /// The place of the last member of a name in an object; nil if there is none.
+    package func member(_ name: String, of object: Range<Int>) -> Range<Int>? {
+        members(of: object)?.last { isName(name, at: $0.name) }?.value
+    }
+
+    /// The text of an object, without its members of a name; nil for another value.
+    package func object(_ place: Range<Int>, without name: String) -> [UInt8]? {
+        guard let members = members(of: place) else { return nil }
+        guard let index = members.firstIndex(where: { isName(name, at: $0.name) }) else { return Array(bytes[place]) }
+        // With one of the commas around it.
+        let start = index == 0 ? place.lowerBound + 1 : members[index - 1].value.upperBound
+        let isFirstOfSeveral = index == 0 && members.count > 1
+        let end = isFirstOfSeveral ? members[1].name.lowerBound : members[index].value.upperBound
+        let rest = JSONSource(Array(bytes[place.lowerBound..<start] + bytes[end..<place.upperBound]))
+        return rest.object(rest.bytes.indices, without: name)
+    }
+
+    private func members(of object: Range<Int>) -> [(name: Range<Int>, value: Range<Int>)]? {
+        guard bytes[object.lowerBound] == UInt8(ascii: "{") else { return nil }
+        let places = values(in: object.dropFirst().dropLast())
+        return stride(from: 0, to: places.count, by: 2).map { (places[$0], places[$0 + 1]) }
+    }
+
+    private func isName(_ name: String, at place: Range<Int>) -> Bool {
+        (try? JSONReader.value(of: Array(bytes[place])).0) == .string(name)
+    }
+
+    /// The places of the values within a part of the text; in an object names and values take turns.
+    private func values(in part: Range<Int>) -> [Range<Int>] {
+        var places: [Range<Int>] = []
+        var place = part.lowerBound
+        while place < part.upperBound {
+            switch bytes[place] {
+            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"): place += 1
+            default:
+                let start = place
+                skip(&place)
+                places.append(start..<place)
             }
-            (start, isFirst) = (end, false)
         }
-        return nil
+        return places
+    }
+
+    /// Passes over a value.
+    private func skip(_ place: inout Int) {
+        var depth = 0
+        repeat {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                while bytes[place] != UInt8(ascii: "\"") { place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1 }
+                place += 1
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: "t"), UInt8(ascii: "n"): place += 3
+            case UInt8(ascii: "f"): place += 4
+            default:
+                guard depth == 0 else { break }
+                place = bytes[place...].firstIndex { !"0123456789+-.eE".utf8.contains($0) } ?? bytes.count
+            }
+        } while depth > 0
     }
 }

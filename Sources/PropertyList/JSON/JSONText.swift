@@ -212,6 +212,14 @@ extension PropertyListValue {
         }
     }
 
+    /// Reads what ``json(isPretty:keepsReals:)`` writes of exact reals: a number with a point or an exponent is a real,
+    /// and a text may have half of a surrogate pair.
+    package init(exactJSON bytes: [UInt8]) throws(JSONError) {
+        do throws(PropertyListError) { self = try JSONReader.value(of: bytes, isTagged: true).0 } catch {
+            throw JSONError(error, in: bytes)
+        }
+    }
+
     /// Reads a JSON text of one value, or of several one after another; otherwise as ``init(json:)``.
     package static func values(
         json bytes: [UInt8], repeated: inout RepeatedKeys
@@ -242,9 +250,13 @@ extension PropertyListValue {
 
     /// The value as JSON: dates in ISO 8601, data in Base64, keys sorted.
     ///
+    /// - Parameters:
+    ///   - isPretty: whether it has lines.
+    ///   - keepsReals: whether a real without a fraction has a point, `3.0`: then it is not taken for an integer.
+    /// - Returns: the text.
     /// - Throws: ``JSONError`` for numbers that JSON cannot represent, and for more than a gigabyte of text.
-    package func json(isPretty: Bool = false) throws(JSONError) -> [UInt8] {
-        try JSONWriter.encode(self, isPretty: isPretty)
+    package func json(isPretty: Bool = false, keepsReals: Bool = false) throws(JSONError) -> [UInt8] {
+        try JSONWriter.encode(self, isPretty: isPretty, keepsReals: keepsReals)
     }
 }
 

@@ -1,10 +1,12 @@
 /// Numbers of a file's texts, parsed without a `String`.
 package enum DecimalText {
-    /// The integer of a text of decimal digits, after a minus sign or not; nil for another text, and beyond 64 bits.
+    /// The integer of a text of decimal digits, after a minus sign or not; nil for another text, for -0, which is a real,
+    /// and beyond 64 bits.
     package static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let start = isNegative ? 1 : 0
         guard text.count > start else { return nil }
+        if isNegative, text[1...].allSatisfy({ $0 == 0x30 }) { return nil }
         guard text.count - start <= 18 else { return text.count < 400 ? Int64(string(text)) : nil }
         var number: Int64 = 0
         for index in start..<text.count {
@@ -142,19 +144,29 @@ extension DecimalText {
     }
 
     /// The integer that a decimal text is, such as `12`, `12.00` and `1.2e1`; nil for another text, for one with a fraction,
-    /// and beyond 128 bits.
+    /// for -0, and beyond 128 bits.
     package static func whole(_ text: UnsafeBufferPointer<UInt8>) -> Int128? {
         guard let number = number(text), number.exponent >= 0 else { return nil }
+        if number.mantissa == 0, text.first == UInt8(ascii: "-") { return nil }
         return times10(number.mantissa, number.exponent)
     }
 
-    /// Whether a text has an exponent, by which its digits are those of a real.
+    /// Whether a text has an exponent, as programs write reals.
     package static func hasExponent(_ text: UnsafeBufferPointer<UInt8>) -> Bool { text.contains(where: isExponentSign) }
 
-    /// Whether the nearest real of a text has its whole digits. From 2^53 on most whole numbers are not reals.
+    /// Whether a text has an exponent, a point and no more than the 17 digits that identify a real: `9.9999999999999992e+22`.
+    package static func isWrittenReal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let digits = text.prefix { !isExponentSign($0) }
+        return digits.count < text.count && digits.contains(0x2E) && digits.count { 0x30...0x39 ~= $0 } <= 17
+    }
+
+    /// Whether the nearest real of a text has its whole digits. From 2^53 on most whole numbers are not reals; with an
+    /// exponent a text is one if it is the real's own, as `1e23` is, or is beyond 128 bits.
     package static func hasWholeDigits(_ real: Double, of text: UnsafeBufferPointer<UInt8>) -> Bool {
-        if real.magnitude < 0x1p53 || hasExponent(text) { return true }
-        return whole(text).map { Int128(exactly: real) == $0 } ?? false
+        if real.magnitude < 0x1p53 { return true }
+        guard let whole = whole(text) else { return hasExponent(text) }
+        return Int128(exactly: real) == whole || isWrittenReal(text)
+            || hasExponent(text) && hasAllDigits(real, of: text)
     }
 
     /// Whether the nearest real of a text has all of its digits: it is the number, or its own shortest text is the same.
