@@ -87,6 +87,10 @@ final class GroupsBinding {
                 "items:randomItem() return items:query():groupBy(\"name\"):aggregate{ n = \"count()\", total = \"sum(valueInDollars)\" }[1].n"
         ) { (value, functions: LuaTable) in
             let names = try AggregateBinding.parsed(functions)
+            if let taken = names.lazy.compactMap(\.name.textValue).first(where: { $0 == "key" || $0 == "keys" }) {
+                throw LuaMismatch(
+                    "each table has the group's \(taken): give the result another name", argument: "functions")
+            }
             let haveDays = try value.groups.store.haveDays(names.map { ItemAggregate($0.text) })
             return try zip(value.groups, value.groups.aggregate(names.map(\.text))).map { group, results in
                 let row = values.state.makeTable(fields: names.count + 2)
@@ -134,8 +138,24 @@ final class GroupsBinding {
             table[index + 1] = group.value(each)
         }
         let handle = groups.value(GroupsValue(found, keys: keys))
-        table.setMetatable(state.makeTable([Self.handleKey: handle, "__index": index, "__name": "groups"]))
+        table.setMetatable(
+            state.makeTable([
+                Self.handleKey: handle, "__index": index, "__tostring": text, "__name": LuaValue.text("Groups"),
+            ]))
         return table
+    }
+
+    /// The text of the table: the first groups, each on a line.
+    private lazy var text = classes.host.state.makeFunction(
+        LuaFunctionDeclaration("__tostring", [LuaParameter("…", .variadic(.any))])
+    ) { [unowned self] call in
+        guard case .table(let table)? = call.allValues.first, let value = value(of: table) else {
+            return call.returns("groups")
+        }
+        let shown = value.groups.prefix(10).map { call.state.describe(group.value($0)).description }
+        let rest = value.groups.count - shown.count
+        let lines = [value.groups.count.counted("group")] + shown + (rest > 0 ? ["… \(rest) more"] : [])
+        return call.returns(lines.joined(separator: "\n"))
     }
 
     /// The lookup of names other than elements.
@@ -331,6 +351,10 @@ enum AggregateBinding {
         try functions.forEach { name, function in
             guard let text = function.textValue else {
                 throw LuaMismatch("a function's text expected, such as \"sum(valueInDollars)\"", argument: "functions")
+            }
+            guard name.textValue != nil else {
+                throw LuaMismatch(
+                    "\(text) needs a name for its result, such as total = \"\(text)\"", argument: "functions")
             }
             found.append((name, text))
             return true

@@ -119,10 +119,10 @@ enum ConflictBinding {
     /// The values by item: `{ field = value }` applies to the conflict's only item.
     private static func byItem(
         _ given: PropertyListFields, _ conflict: ItemConflict
-    ) throws -> [String: PropertyListFields] {
-        let keys = Set(conflict.changes.map(\.itemKey))
-        if !given.isEmpty, given.keys.allSatisfy(keys.contains) {
-            var items: [String: PropertyListFields] = [:]
+    ) throws -> NameTable<PropertyListFields> {
+        let keys = NameSet(conflict.changes.map(\.itemKey))
+        if !given.isEmpty, given.keys.allSatisfy({ keys.contains($0) }) {
+            var items: NameTable<PropertyListFields> = [:]
             for (key, value) in given {
                 guard let fields = value.fields else {
                     throw LuaMismatch("a table of fields under each itemKey expected", argument: "values")

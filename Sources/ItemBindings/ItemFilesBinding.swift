@@ -39,13 +39,12 @@ enum ItemFilesBinding {
     }
 
     /// New names by old ones; nil for an omitted field.
-    static func names(_ map: LuaTable) throws -> [String: String?] {
-        var names: [String: String?] = [:]
+    static func names(_ map: LuaTable) throws -> NameTable<String?> {
+        var names: NameTable<String?> = [:]
         try map.forEach { key, value in
             guard let name = key.textValue else {
                 throw LuaMismatch("option 'map': names are text, got \(key)", argument: "options")
             }
-            try checkLength(of: name, option: "map")
             if case .boolean(false) = value {
                 names[name] = .some(nil)
             } else if let other = value.textValue {
@@ -58,16 +57,6 @@ enum ItemFilesBinding {
         }
         return names
     }
-
-    /// A dictionary's hash of a longer text may take seconds.
-    static func checkLength(of name: String, option: String) throws {
-        guard name.utf8.count <= 4096 else {
-            throw LuaMismatch(
-                "option '\(option)': names of at most 4,096 bytes expected, got \(name.shortened(to: 80))",
-                argument: "options")
-        }
-    }
-
 }
 
 extension LuaEither<String, [String]> {
@@ -234,9 +223,10 @@ struct PictureFolder: Sendable {
     private let path: String
     private let layer: FencedFileLayer
     private let limits: ImageLimits
+    private let logger: Logger
 
     init(_ path: String, in host: ScriptHost) {
-        (self.path, layer, limits) = (path, host.fence.layer, host.images.limits)
+        (self.path, layer, limits, logger) = (path, host.fence.layer, host.images.limits, host.logger)
     }
 
     /// Attaches pictures to their items. They are read and encoded on all processors, each item's together.
@@ -262,7 +252,11 @@ struct PictureFolder: Sendable {
             var bytes: [[UInt8]] = []
             for (name, result) in zip(assignment.names, results) {
                 switch result {
-                case .success(let picture): bytes.append(picture)
+                case .success(let picture):
+                    bytes.append(picture.bytes)
+                    if let damage = picture.damage {
+                        logger.warning("\(PathText.join(path, name)) is damaged within: \(damage)")
+                    }
                 case .failure(let error):
                     let file = PathText.join(path, name)
                     let message = error.path == nil ? "\(file): \(error.message)" : error.message
@@ -279,8 +273,8 @@ struct PictureFolder: Sendable {
         return (count, failures)
     }
 
-    /// The file that the store keeps of a picture.
-    private func read(_ name: String) -> Result<[UInt8], ImageError> {
+    /// The file that the store keeps of a picture, and what the decoder says of damage.
+    private func read(_ name: String) -> Result<(bytes: [UInt8], damage: String?), ImageError> {
         let file = PathText.join(path, name)
         do throws(ImageError) {
             return .success(try ImageStore.jpeg(try BitmapImage.open(file, limits: limits, using: layer)))

@@ -191,6 +191,7 @@ final class ItemImportBinding {
         }
         options.transform = given.transform.map { ScriptRowTransform($0, host.values) }
         options.skipsRow = given.onError.flatMap(skipsRow)
+        options.keepsRejects = given.rejects != nil
         options.onKinds = { [unowned host] in host.logger.info("\($0)") }
         if options.format == .sqlite {
             if path == "-" {
@@ -390,9 +391,12 @@ extension ItemImportOptions {
     }
 
     /// Refuses an option that files of the format do not have.
-    static func check(_ options: ItemFileOptions) throws(LuaMismatch) {
+    static func check(_ options: ItemFileOptions) throws {
         guard let (name, formats) = options.foreignOption else { return }
-        throw mismatch("option '\(name)': for \(formats), and the format is \(options.format.rawValue)")
+        let reason = "for \(formats), and the format is \(options.format.rawValue)"
+        guard OptionWords.areOfCommand else { throw mismatch("option '\(name)': \(reason)") }
+        let option = name == "header" && options.header == .none ? "no-header" : name
+        throw StoreError(.invalidValue(field: ""), "--\(option) is \(reason)")
     }
 
     private static func dateStyle(_ pattern: String, option: String) throws(LuaMismatch) -> DateStyle {
@@ -406,7 +410,7 @@ extension ItemImportOptions {
         case .first(.infer): return .inferred
         case .first(.text): return .text
         case .second(let table):
-            var kinds: [String: ItemColumnKind] = [:]
+            var kinds: NameTable<ItemColumnKind> = [:]
             try table.forEach { key, value in
                 var kind: ItemColumnKind?
                 do throws(DatePatternError) {
@@ -417,7 +421,6 @@ extension ItemImportOptions {
                         "option 'types': a kind by each field's name expected (\(Self.kinds), date(PATTERN)), got \(value.textValue ?? "\(value)") for \(key.textValue ?? "\(key)")"
                     )
                 }
-                try ItemFilesBinding.checkLength(of: name, option: "types")
                 kinds[name] = kind
                 return true
             }
@@ -432,12 +435,11 @@ extension ItemFileOptions {
         for (column, field) in profile.fields where names[column] == nil {
             names[column] = field.isEmpty ? .some(nil) : field
         }
-        var kinds: [String: ItemColumnKind] = [:]
-        for (field, kind) in profile.kinds { kinds[field] = try? ItemColumnKind(kind) }
-        switch self.kinds {
-        case nil, .inferred?: self.kinds = .named(kinds)
-        case .named(let given)?: self.kinds = .named(kinds.merging(given) { $1 })
-        case .text?: break
+        if self.kinds != .text {
+            var kinds: NameTable<ItemColumnKind> = [:]
+            for (field, kind) in profile.kinds { kinds[field] = try? ItemColumnKind(kind) }
+            if case .named(let given)? = self.kinds { for (field, kind) in given { kinds[field] = kind } }
+            self.kinds = .named(kinds)
         }
         if key.isEmpty { key = profile.key }
     }

@@ -71,6 +71,11 @@ enum QueryBinding {
     private static func filtered(
         _ query: ItemQuery, _ condition: ConditionArgument?, _ variables: LuaTable?, _ classes: ItemClasses
     ) throws -> ItemQuery {
+        if variables != nil {
+            guard case .format? = condition else {
+                throw LuaMismatch("variables go with the text of a predicate", argument: "variables")
+            }
+        }
         switch condition {
         case nil: return query
         case .function(let function)?:
@@ -310,8 +315,7 @@ enum PredicateModule {
             "evaluate", ["item": "the item"], doc: "Whether the predicate is true for an item.",
             example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
         ) { (value, item: Item) in
-            _ = try item.itemKey
-            return value.predicate.evaluate { (try? item.value(forField: $0)) ?? nil }
+            try item.store.query().filter(value.predicate).includes(item)
         }
         cls.metamethod("__tostring") { value, call in call.returns(value.predicate.format) }
         let module = LuaModule("predicate", doc: "Predicates in NSPredicate's format language.", in: classes.host.state)

@@ -191,12 +191,11 @@ private struct SQLParameters {
 
     private func bind(_ value: LuaValue, at place: Int, _ name: String) throws {
         if value.isNil { return try statement.bind(nil, at: place) }
-        func failure(_ message: String) -> SQLError { SQLError(.parameter, "parameter \(name): \(message)") }
         let converted: PropertyListValue
         do throws(ValueBridge.BridgeError) {
             converted = try host.values.propertyList(value, writesDays: true)
-        } catch { throw failure(error.message) }
-        do throws(SQLError) { try statement.bind(converted, at: place) } catch { throw failure(error.message) }
+        } catch { throw SQLError(.parameter, "parameter \(name): \(error.message)") }
+        try statement.bind(converted, at: place)
     }
 
     /// Whether a table is neither an array nor an object: the parameters by name.

@@ -54,6 +54,18 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         plan = PredicatePlan(node)
     }
 
+    /// The predicate with other key paths, and the same text.
+    package func replacingPaths(_ replaced: (PredicateKeyPath) -> PredicateKeyPath) -> FormatPredicate {
+        var offsets: [ExactText: Int] = [:]
+        var isSame = true
+        for path in Self.paths(of: node) {
+            let other = replaced(path)
+            if other != path { isSame = false }
+            offsets[ExactText(other.field)] = fieldOffsets[ExactText(path.field)]
+        }
+        return isSame ? self : FormatPredicate(node.replacingPaths(replaced), source: source, fieldOffsets: offsets)
+    }
+
     /// The canonical text: keywords in capitals, text in double quotes, variables replaced by their values.
     ///
     /// Compiling this text gives an equal predicate, unless a variable's value has no literal in the language (a
@@ -115,13 +127,28 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
     ) throws(FormatPredicateError) {
         let known = Set(knownFields.map { ExactText($0) })
         let unknown = fieldOffsets.filter { !known.contains($0.key) }
-        guard let (name, offset) = unknown.min(by: { $0.value < $1.value }) else { return }
-        let field = name.string
-        let names = NearestNames.nearest(to: field, among: known.sorted().map(\.string))
-        let hint = names.isEmpty ? "; text is written in quotes" : NearestNames.suggestion(names)
-        throw FormatPredicateError(
-            .unknownField, "no \(noun) has a field \(field)\(hint)", column: offset + 1, source: source,
-            suggestions: names)
+        for (name, offset) in unknown.sorted(by: { $0.value < $1.value }) {
+            let field = name.string
+            let names = NearestNames.nearest(to: field, among: known.sorted().map(\.string))
+            if names.isEmpty, asksOnlyForNil({ $0.field == field }) { continue }
+            let hint = names.isEmpty ? "; text is written in quotes" : NearestNames.suggestion(names)
+            throw FormatPredicateError(
+                .unknownField, "no \(noun) has a field \(field)\(hint)", column: offset + 1, source: source,
+                suggestions: names)
+        }
+    }
+
+    /// Whether all that the predicate asks of some paths is whether there is a value.
+    package func asksOnlyForNil(_ isMeant: (PredicateKeyPath) -> Bool) -> Bool {
+        node.comparisons.allSatisfy { comparison in
+            guard Self.paths(of: .comparison(comparison)).contains(where: isMeant) else { return true }
+            switch (comparison.left, comparison.operation, comparison.right) {
+            case (.keyPath, .equal, .constant(.null)), (.keyPath, .notEqual, .constant(.null)),
+                (.constant(.null), .equal, .keyPath), (.constant(.null), .notEqual, .keyPath):
+                return comparison.modifier == .direct
+            default: return false
+            }
+        }
     }
 
     /// Checks that no comparison is between incompatible kinds, given the kinds of the fields.

@@ -64,3 +64,9 @@ items:undo()
 items:undo()
 print(#items:query("when != nil"), items:fields()[#items:fields()].field == "when")
 -- expect: 0	false
+-- A zone does not move a day, in predicates, sums and groups as little as in Lua.
+local leap = items:createItem{ name = "Leap", due = date("2024-02-29") }
+assert(items:declare{ due = { kind = "date", format = "day" } })
+print(leap.due:inZone("America/New_York").day, items:query('inZone(due, "America/New_York").day == 29'):count(),
+  items:query("due != nil"):groupBy('inZone(due, "America/New_York").day')[1].key, items:query():max('inZone(due, "America/New_York").day'))
+-- expect: 29	1	29	29

@@ -123,3 +123,19 @@ app:pressHome() app:open()
 -- expect log: flushing 1 images out of the cache
 print(images.cacheCount)
 -- expect: 0
+
+-- A dry run says what happens with pictures, too.
+local dry = items:createItem{ name = "Dry" }
+print(items:dryRun(function() dry.image = first end))
+-- expect: 0 inserted, 0 removed, 1 field changed, 0 moved
+-- expect:   Dry: image none → a picture
+dry.image = first
+print(items:dryRun(function() dry.image = second end))
+-- expect: 0 inserted, 0 removed, 1 field changed, 0 moved
+-- expect:   Dry: image a picture → another picture
+local diff = items:dryRun(function() dry.image = nil end)
+print(diff)
+-- expect: 0 inserted, 0 removed, 1 field changed, 0 moved
+-- expect:   Dry: image a picture → none
+print(diff.updated[1].field, diff.updated[1].old, diff.updated[1].new, dry.image.width)
+-- expect: image	a picture	nil	320

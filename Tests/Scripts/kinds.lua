@@ -86,3 +86,11 @@ print(items:query("name == 'Lamp'"):sum("friends.@max.age"), items:query("friend
 -- expect: 50	Bob
 print(select(2, pcall(function() return items:query("friends.@max.agee == 1"):count() end)):match("no item has [^\n]*"))
 -- expect: no item has friends.@max.agee; did you mean age? (column 1)
+-- By an index, and for one item, as well.
+for i = 1, 30 do items:createItem{ name = "Lamp " .. i, owner = 1, least = i } end
+items:query("least == nil"):update{ least = 0 }
+items:createIndex("least")
+print(items:query("owner.name == 'Ann'"):sorted("least"):first().name, #items:query("owner.name == 'Ann'"):sorted("least", "descending"):limit(2):all())
+-- expect: Lamp 1	2
+print(predicate("owner.name == 'Ann'"):evaluate(items:query("name == 'Lamp 7'"):first()))
+-- expect: true

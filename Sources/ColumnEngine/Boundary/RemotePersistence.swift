@@ -278,7 +278,7 @@ package struct PendingCommit: Sendable {
     /// Why the server refused it, for people; nil if it did not.
     package var denial: String?
     /// By key, the fields that this host had of items that other hosts removed.
-    package var lostItems: [String: PropertyListFields] = [:]
+    package var lostItems: NameTable<PropertyListFields> = [:]
 
     /// Creates a commit of changes in order.
     package init(identifier: [UInt8], date: PropertyListDate, changes: [Change], reads: ItemReads? = nil) {

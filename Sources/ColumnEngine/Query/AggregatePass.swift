@@ -207,7 +207,7 @@ struct Extreme {
     }
 
     /// By the bit of their kind.
-    private var bests = [Best](repeating: Best(), count: 4)
+    private var bests = [Best](repeating: Best(), count: 5)
     private var heap = CellHeap()
     private let wanted: Int
 

@@ -82,7 +82,7 @@ struct ParsedAggregate {
         self.name = name
         let argument = String(Substring(trimmed[trimmed.index(after: open)...].dropLast()))
         // A field may have any name.
-        if name != .percentile, let field = store.fields.existing(argument) {
+        if name != .percentile, let field = store.keyField(argument) {
             key = .field(field)
             return
         }
@@ -93,7 +93,7 @@ struct ParsedAggregate {
         }
         arguments.removeFirst()
         if name == .count, arguments.isEmpty, (try? FormatExpression(format: first)) == nil {
-            condition = try FormatPredicate(format: first)
+            condition = try FormatPredicate(format: first).replacingPaths(store.resolved)
             return
         }
         key = try store.key(first)
@@ -105,7 +105,9 @@ struct ParsedAggregate {
             self.percent = try Self.checked(percent, text)
             arguments.removeFirst()
         }
-        if let format = arguments.first { condition = try FormatPredicate(format: format) }
+        if let format = arguments.first {
+            condition = try FormatPredicate(format: format).replacingPaths(store.resolved)
+        }
         if arguments.count > 1 {
             throw Self.error(
                 text, "\(name.rawValue) takes one condition, and \(arguments[1]) is another: join them by AND")
@@ -336,14 +338,14 @@ package struct ItemAggregateFunction {
 
     /// The first of a field's values, which are not numbers.
     private func example(_ rows: UnsafeBufferPointer<UInt32>) -> String? {
-        guard let field = store.fields.existing(text), let row = rows.first(where: { store.value($0, field) != nil })
+        guard let field = store.keyField(text), let row = rows.first(where: { store.value($0, field) != nil })
         else { return nil }
         let value = FieldValidation.describe(store.value(row, field))
         return "\(value) of item \(store.table.keyString(row)) is not a number"
     }
 
     private func advice(_ kind: OtherKind) -> String {
-        guard kind == .text, store.fields.existing(text) != nil else { return "" }
+        guard kind == .text, store.keyField(text) != nil else { return "" }
         return "; items:convert(\"\(text)\", \"real\") makes numbers of texts"
     }
 }

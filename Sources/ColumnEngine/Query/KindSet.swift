@@ -11,6 +11,8 @@ package struct KindSet: OptionSet {
     static let text = KindSet(rawValue: 4)
     /// Arrays, dictionaries, data, and integers beyond 64 bits.
     static let box = KindSet(rawValue: 8)
+    /// Truth values, which predicates take for the numbers 0 and 1.
+    static let truth = KindSet(rawValue: 16)
 
     /// The kinds of a mask of cells' kinds.
     init(cells: UInt16) {
@@ -25,7 +27,8 @@ package struct KindSet: OptionSet {
     private init(_ kind: Cell.Kind) {
         switch kind {
         case .absent: self = []
-        case .no, .yes, .integer, .real, .single: self = .number
+        case .no, .yes: self = .truth
+        case .integer, .real, .single: self = .number
         case .date: self = .date
         case .shortText, .longText: self = .text
         case .box: self = .box
@@ -38,17 +41,21 @@ package struct KindSet: OptionSet {
         case .number: "a number"
         case .date: "a date"
         case .text: "text"
+        case .truth: "a truth value"
         default: "data or a collection"
         }
     }
 
     /// Whether all values are of one kind.
-    package var isPlain: Bool { !contains(.box) && rawValue & (rawValue &- 1) == 0 }
+    var isSole: Bool { !contains(.box) && rawValue & (rawValue &- 1) == 0 }
+
+    /// Whether all values are of one kind for predicates.
+    package var isPlain: Bool { isSole || self == [.number, .truth] }
 
     /// The kinds, without those of boxes.
     var kinds: Set<PredicateKind> {
         var kinds: Set<PredicateKind> = []
-        if contains(.number) { kinds.insert(.number) }
+        if contains(.number) || contains(.truth) { kinds.insert(.number) }
         if contains(.date) { kinds.insert(.date) }
         if contains(.text) { kinds.insert(.string) }
         return kinds
@@ -62,7 +69,7 @@ extension ColumnStore {
     /// Whether the values of a sort key are all of one kind, as far as is known before they are computed.
     func isPlain(_ key: ItemSortKey) -> Bool {
         guard case .field(let field) = key.key else { return false }
-        return kindSet(field).isPlain
+        return kindSet(field).isSole
     }
 
     /// The values at the end of a path in all items. O(n) after a change; O(1) for a field that never had a box.
@@ -119,7 +126,15 @@ extension ColumnStore {
     /// Refuses comparisons and computations that no item has a value for: because all values of a field, or of each of
     /// the kinds that it has, are of another kind, or because no item has the path. A field without values, and so an
     /// empty store, is refused nothing.
-    package func check(_ predicate: FormatPredicate, advice: KindAdvice) throws(FormatPredicateError) {
+    ///
+    /// - Parameters:
+    ///   - predicate: the condition, or the key of one.
+    ///   - isKey: whether it is a key, whose comparison with nil is not the user's.
+    ///   - advice: for fields of another kind.
+    /// - Throws: the error of such a comparison, computation or path.
+    package func check(
+        _ predicate: FormatPredicate, isKey: Bool = false, advice: KindAdvice
+    ) throws(FormatPredicateError) {
         var kinds: NameTable<PredicateKind> = [:]
         var mixed: [String] = []
         let followed = followedReferences(of: predicate)
@@ -145,7 +160,7 @@ extension ColumnStore {
             chosen[name] = first
             try check(predicate, chosen, in: part, { _, _, _ in nil })
         }
-        try checkPaths(of: predicate)
+        try checkPaths(of: predicate, isKey)
     }
 
     /// The references that a path follows into another item: what comes next is a field of that item, not a property of the id.
@@ -163,7 +178,7 @@ extension ColumnStore {
         }
     }
 
-    private func checkPaths(of predicate: FormatPredicate) throws(FormatPredicateError) {
+    private func checkPaths(of predicate: FormatPredicate, _ isKey: Bool) throws(FormatPredicateError) {
         let paths = FormatPredicate.paths(of: predicate.node).filter { !$0.rest.isEmpty && !$0.isSelf }
         for path in paths.sorted(by: { ($0.field, $0.rest.count) < ($1.field, $1.rest.count) }) {
             if let reference = followedReference(of: path) {
@@ -173,6 +188,7 @@ extension ColumnStore {
             guard let field = fields.existing(path.field), path.rest.count > 1 || !kindSet(field).isPlain,
                 let summary = try? summary(of: path), !summary.exists
             else { continue }
+            if !isKey, predicate.asksOnlyForNil({ $0 == path }) { continue }
             if summary.isMissing {
                 throw Self.unknown(
                     path, path.rest.last ?? "", among: summary.otherNames.sorted().map(\.string), of: predicate)
@@ -211,7 +227,7 @@ extension ColumnStore {
 
     /// Checks an expression by which a query sorts, groups or aggregates.
     func check(_ expression: FormatExpression, text: String) throws {
-        try check(FormatPredicate(checking: expression, text: text)) { [self] name, kind, _ in
+        try check(FormatPredicate(checking: expression, text: text), isKey: true) { [self] name, kind, _ in
             guard let field = fields.existing(name), field.rawValue > table.keyField.rawValue else { return nil }
             let fact = "every \(name) is \(kind.named)"
             return kind == .string ? fact + ": items:convert(\"\(name)\", \"real\") makes numbers of them" : fact

@@ -92,7 +92,7 @@ extension KindSet {
         for kind in kinds {
             switch kind {
             // An integer beyond 64 bits is in a box.
-            case .number: formUnion([.number, .box])
+            case .number: formUnion([.number, .truth, .box])
             case .date: insert(.date)
             case .string: insert(.text)
             default: insert(.box)

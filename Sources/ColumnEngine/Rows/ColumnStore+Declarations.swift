@@ -109,6 +109,9 @@ extension ColumnStore {
     /// Whether a field is declared; O(1).
     package var hasDeclarations: Bool { !declared.rules.isEmpty }
 
+    /// Whether a field is declared to have days.
+    package func hasDays(_ name: String) -> Bool { hasDeclarations && declarations[name]?.format == .day }
+
     /// What is declared of a field; nil for a free one.
     package func declaration(of field: ItemField) -> FieldDeclaration? { rule(field)?.declaration }
 

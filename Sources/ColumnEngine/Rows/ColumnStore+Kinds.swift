@@ -317,7 +317,9 @@ extension ColumnStore {
     }
 
     /// Compiles conditions and expressions over the items.
-    var compiler: PredicateCompiler<UInt32> { PredicateCompiler(accessors: accessor, target: target) }
+    var compiler: PredicateCompiler<UInt32> {
+        PredicateCompiler(accessors: accessor, target: target, hasDays: hasDays)
+    }
 }
 
 extension PropertyListValue {

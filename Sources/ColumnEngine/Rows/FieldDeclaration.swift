@@ -190,14 +190,19 @@ extension FieldDeclaration {
         case (.integer, .integer), (.integer, .wideInteger), (.number, .integer), (.number, .wideInteger),
             (.number, .real), (.number, .single), (.real, .real):
             value
-        case (.integer, .real(let number)): Int64(exactly: number).map { .integer($0) }
-        case (.integer, .single(let number)): Int64(exactly: number).map { .integer($0) }
+        case (.integer, .real(let number)): Self.integer(number)
+        case (.integer, .single(let number)): Self.integer(Double(number))
         case (.real, .integer(let number)): Double(exactly: number).map { .real($0) }
         case (.real, .wideInteger(let number)): Double(exactly: number).map { .real($0) }
         case (.real, .single(let number)): .real(Double(number))
         case (.date, .date(let date)): .date(format == .day ? date.startOfDay : date)
         default: nil
         }
+    }
+
+    /// The integer that a real is; nil for one with a fraction, and for -0, which no integer is.
+    private static func integer(_ number: Double) -> PropertyListValue? {
+        number == 0 && number.sign == .minus ? nil : Int64(exactly: number).map { .integer($0) }
     }
 
     private var lacking: StoreError {

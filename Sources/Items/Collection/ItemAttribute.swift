@@ -29,12 +29,21 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
     ///
     /// A model that cannot be decoded from made-up values, because its `init(from:)` accepts some alone, gives the name:
     /// ``init(_:_:)``. So do two properties with the same enum that is not `CaseIterable`. Without it, each use of the
-    /// attribute throws `unknownField`, which says so.
+    /// attribute throws `unknownField`, which says so; so does one of a coding key with a dot, which would be nested.
     ///
     /// - Complexity: O(k log k) for k coding keys.
     public init(_ property: any KeyPath<Model, Value> & Sendable) where Model: Codable {
         self.property = property
-        do throws(StoreError) { (name, problem, isFound) = (try ModelProbe.name(of: property), nil, true) } catch {
+        do throws(StoreError) {
+            let keys = try ModelProbe.keys(of: property)
+            if let key = keys.first(where: { $0.contains(".") }) {
+                throw StoreError(
+                    .unknownField("\(property)"),
+                    "the coding key \(key) of \(property) has a dot, which separates nested properties: "
+                        + "a property of an attribute has a coding key without dots")
+            }
+            (name, problem, isFound) = (keys.joined(separator: "."), nil, true)
+        } catch {
             (name, problem, isFound) = ("", error, false)
         }
     }

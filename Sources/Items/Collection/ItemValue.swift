@@ -79,8 +79,8 @@ extension Double: NumericItemValue {
         switch fieldValue {
         case .real(let number): self = number
         case .single(let number): self = Double(number)
-        case .integer(let number): self = Double(number)
-        case .wideInteger(let number): self = Double(number)
+        case .integer(let number): self.init(exactly: number)
+        case .wideInteger(let number): self.init(exactly: number)
         default: return nil
         }
     }
@@ -94,7 +94,9 @@ extension Float: NumericItemValue {
 
     public init?(fieldValue: PropertyListValue) {
         guard let number = Double(fieldValue: fieldValue) else { return nil }
+        // The nearest one, since 0.1 is none in either width; but neither infinity nor 0 in place of a number.
         self = Float(number)
+        if isFinite != number.isFinite || isZero != number.isZero { return nil }
     }
 }
 

@@ -14,8 +14,8 @@ struct CSVColumnKinds {
     /// - Returns: the columns that become texts where their fields have other values.
     func infer(_ row: ImportedRow, _ places: [Int?], _ merger: ItemMerger) throws -> OtherKinds {
         let included = places.map { $0.map { isIncluded(row.columns[$0]) } ?? false }
-        let (results, decimal) =
-            options.infersKinds && included.contains(true) ? try results(included) : ([], options.decimal)
+        let (results, decimals) =
+            options.infersKinds && included.contains(true) ? try results(included) : ([], [])
         var watched = OtherKinds()
         var said = SaidKinds()
         for (cell, place) in places.enumerated() {
@@ -24,9 +24,10 @@ struct CSVColumnKinds {
             let found = included[cell] && !results.isEmpty ? results[cell] : ColumnResult(.text)
             let pattern = options.kinds?.kind(of: column.fieldName)?.dateStyle
             let result = pattern.map { ColumnResult(CellFormat($0)) } ?? found
+            let decimal = decimals.isEmpty ? options.decimal : decimals[cell]
             if let kind = givenKind(column) {
-                if case .decimals? = result.doubt, kind == .real || kind == .integer, options.decimal == nil {
-                    throw StoreError(.unreadableFile, result.remark(column.fieldName) ?? "", path: path)
+                if case .decimals? = result.doubt, [.real, .integer, .number].contains(kind), options.decimal == nil {
+                    throw StoreError(.unreadableFile, "\(path): \(result.remark(column.fieldName) ?? "")", path: path)
                 }
                 row.setReading(reading(kind, column, result, decimal), at: place)
                 said.add(column.fieldName, kind, result, isGiven: true)
@@ -51,8 +52,8 @@ struct CSVColumnKinds {
         return watched
     }
 
-    /// The results of a pass over all rows, and the sign before decimals.
-    private func results(_ included: [Bool]) throws -> ([ColumnResult], NumberStyle.Decimal?) {
+    /// The results of a pass over all rows, and the columns' signs before decimals.
+    private func results(_ included: [Bool]) throws -> ([ColumnResult], [NumberStyle.Decimal?]) {
         let nulls = CellNulls(options.nulls)
         var inference = TableInference(columns: included.count, isIncluded: { included[$0] }, nulls: nulls)
         var dated = options.dateStyle == nil ? [] : included.indices.filter { included[$0] }
@@ -65,13 +66,14 @@ struct CSVColumnKinds {
             if let style = options.dateStyle, !dated.isEmpty { check(cells, style, &dated, &hasDates, nulls) }
             return !inference.isDone || !dated.isEmpty
         }
-        var results = inference.results(decimal: options.decimal)
+        var results = inference.results(decimal: options.decimal, delimiter: form.delimiter)
         if let style = options.dateStyle {
             for column in dated where hasDates.contains(column) {
                 results[column] = ColumnResult(CellFormat(style))
             }
         }
-        return (results, options.decimal ?? inference.decimal)
+        let shared = inference.decimal
+        return (results, inference.columns.map { options.decimal ?? $0.decimal ?? shared })
     }
 
     /// Removes the columns with a text that is not of the given pattern.
@@ -360,6 +362,16 @@ struct ColumnReading: Sendable {
         return value
     }
 
+    /// The sign of a currency or of percents that comes off a number, unless the column's style has it; `none` for none.
+    func unsaidSign(of text: UnsafeBufferPointer<UInt8>) -> NumberAffix.Sign {
+        guard isGiven, [.integer, .real, .number].contains(kind) else { return .none }
+        let sign = NumberAffix.sign(of: text)
+        switch format {
+        case .integer(let style), .real(let style): return style.affix.sign == sign ? .none : sign
+        default: return sign
+        }
+    }
+
     private func check(_ real: Double, _ text: UnsafeBufferPointer<UInt8>, _ field: String) throws(StoreError) {
         // What is in groups has fewer digits.
         if DecimalText.hasWholeDigits(real, of: text) { return }
@@ -379,11 +391,7 @@ struct ColumnReading: Sendable {
     static func inexact(
         _ number: String, _ field: String, _ kind: ItemFieldKind = .real, _ advised: ItemFieldKind = .number
     ) -> StoreError {
-        let advised = advised.rawValue
-        let advice = OptionWords.choose(
-            "types = { [\(field.quoted())] = \"\(advised)\" }",
-            "--types \(OptionWords.argument("\(field)=\(advised)"))",
-            json: "\"types\": {\(field.quoted()): \"\(advised)\"}")
+        let advice = OptionWords.kind(advised.rawValue, of: field)
         let given = kind.rawValue.withArticle
         return StoreError(
             .invalidValue(field: field),
@@ -392,10 +400,13 @@ struct ColumnReading: Sendable {
     }
 
     private func otherValue(_ text: UnsafeBufferPointer<UInt8>) -> PropertyListValue? {
-        // The last format has the sign before decimals alone. An exponent is that of a real.
-        if kind == .number, case .real(let style)? = rest.last, !DecimalText.hasExponent(text),
-            let wide = style.whole(text)
-        {
+        // The last format has the sign before decimals alone. With an exponent it is a real that has all digits.
+        if kind == .number, case .real(let style)? = rest.last, let wide = style.whole(text) {
+            if DecimalText.hasExponent(text), let real = DecimalText.real(text),
+                DecimalText.hasAllDigits(real, of: text)
+            {
+                return .real(real)
+            }
             return Int64(exactly: wide).map { .integer($0) } ?? .wideInteger(wide)
         }
         for format in rest {

@@ -157,9 +157,9 @@ struct CSVItemReader {
         )
         merger.remark(.leftOut, empty.count, header.sentence(empty, "neither a name nor a cell: left out"))
         // What the caller renames or leaves out is known to him.
-        let nonEmpty = unnamed.filter { !leftOut.contains($0) && options.names[exactly: names[$0]] == nil }
+        let nonEmpty = unnamed.filter { !leftOut.contains($0) && options.names[names[$0]] == nil }
         merger.remark(.unnamed, nonEmpty.count, header.sentence(unnamed: nonEmpty))
-        let renamed = header.renamed.filter { options.names[exactly: names[$0]] == nil }
+        let renamed = header.renamed.filter { options.names[names[$0]] == nil }
         merger.remark(.renamed, renamed.count, header.sentence(renamed: renamed))
         return places
     }

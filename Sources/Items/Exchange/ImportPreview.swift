@@ -72,8 +72,8 @@ package struct ItemImportPreview: Sendable {
             }
             return count < Self.rowLimit
         }
-        let results = inference.results(decimal: options.decimal)
-        var taken: Set<String> = Set(names.filter { schema.has($0) })
+        let results = inference.results(decimal: options.decimal, delimiter: form.delimiter)
+        var taken = NameSet(names.filter { schema.has($0) })
         var made: [Column] = []
         for (place, name) in names.enumerated() where !(header.unnamed.contains(place) && cells[place].isEmpty) {
             let result = results[place]
@@ -88,7 +88,7 @@ package struct ItemImportPreview: Sendable {
     }
 
     /// The field for a column: that of its name, or one of every item's that has another word for it.
-    static func field(_ name: String, _ schema: ItemSchema, _ taken: Set<String>) -> String {
+    static func field(_ name: String, _ schema: ItemSchema, _ taken: NameSet) -> String {
         if schema.has(name) { return name }
         let word = ColumnNames.plain(name)
         for field in schema.fields where !taken.contains(field.name) {
@@ -162,7 +162,7 @@ struct TypedSample {
         var repeated = RepeatedKeys()
         let text = try TextDecoding(file, options.encoding).contents(file.size)
         let values = try PropertyListValue.values(json: text, repeated: &repeated)
-        return try RecordShape(options: options, path: "", schema: schema).records(of: values)
+        return try RecordShape(options: options, path: "", schema: schema).groups(of: values).flatMap(\.records)
     }
 
     private static func lines(_ file: ImportFile, _ options: ItemFileOptions) throws -> [PropertyListValue] {
@@ -224,7 +224,7 @@ struct TypedSample {
 
     /// The columns with what is proposed for them.
     func columns(_ schema: ItemSchema) -> [ItemImportPreview.Column] {
-        var taken: Set<String> = Set(names.filter { schema.has($0) })
+        var taken = NameSet(names.filter { schema.has($0) })
         return names.indices.map { place in
             let field = ItemImportPreview.field(names[place], schema, taken)
             taken.insert(field)

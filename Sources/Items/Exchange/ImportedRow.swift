@@ -208,15 +208,15 @@ struct ImportedNames {
     func check() throws(StoreError) {
         if columns.isEmpty { return }
         if let missing = options.names.keys.sorted().first(where: { !columns.contains(ExactText($0)) }) {
-            throw error("has no column '\(missing)' to be renamed\(advice(missing))")
+            throw error("has no column '\(missing.shortened(to: 200))' to be renamed\(advice(missing))")
         }
         let fields = Set(columns.compactMap { options.name(for: $0.string).map { ExactText($0) } })
         if options.transform == nil, let missing = options.key.first(where: { !fields.contains(ExactText($0)) }) {
-            throw error("has no column '\(missing)' to be the key\(hint(missing, fields))")
+            throw error("has no column '\(missing.shortened(to: 200))' to be the key\(hint(missing, fields))")
         }
         guard case .named(let kinds)? = options.kinds else { return }
         if let missing = kinds.keys.sorted().first(where: { !fields.contains(ExactText($0)) }) {
-            throw error("has no column '\(missing)' to have a kind\(hint(missing, fields))")
+            throw error("has no column '\(missing.shortened(to: 200))' to have a kind\(hint(missing, fields))")
         }
     }
 
@@ -224,7 +224,7 @@ struct ImportedNames {
 
     /// Suggests the intended name for a missing column.
     private func advice(_ missing: String) -> String {
-        if let new = options.names[exactly: missing] ?? nil, columns.contains(ExactText(new)) {
+        if let new = options.names[missing] ?? nil, columns.contains(ExactText(new)) {
             return "; it has '\(new)': a map goes from the file's names to the items'"
         }
         return hint(missing, columns)
@@ -235,6 +235,52 @@ struct ImportedNames {
         guard nearest.isEmpty else { return NearestNames.suggestion(nearest) }
         let listed = names.sorted().prefix(12).map(\.string).joined(separator: ", ")
         return "; it has \(listed)\(names.count > 12 ? ", …" : "")"
+    }
+}
+
+/// What fields do not hold of the values that they take: counted by field, of the rows that are taken.
+struct ImportLosses {
+    enum Loss: Hashable {
+        /// The time of a date.
+        case time
+        /// The sign of a currency or of percents.
+        case sign(NumberAffix.Sign)
+    }
+
+    private var fields: [(column: ImportedColumn, loss: Loss, count: Int, example: String)] = []
+    /// Those of the current row.
+    private var row: [(column: ImportedColumn, loss: Loss, example: String)] = []
+
+    mutating func add(_ loss: Loss, _ column: ImportedColumn, _ example: String = "") {
+        row.append((column, loss, example))
+    }
+
+    mutating func endRow(isTaken: Bool) {
+        if row.isEmpty { return }
+        for loss in row where isTaken {
+            if let place = fields.firstIndex(where: { $0.column === loss.column && $0.loss == loss.loss }) {
+                fields[place].count += 1
+            } else {
+                fields.append((loss.column, loss.loss, 1, loss.example))
+            }
+        }
+        row.removeAll(keepingCapacity: true)
+    }
+
+    func remark(_ merger: ItemMerger) {
+        for field in fields {
+            switch field.loss {
+            case .time:
+                let times = field.count == 1 ? "its time, and is the day" : "their times, and are the days"
+                merger.remark(
+                    .objects, field.count,
+                    "\(field.column.fieldName): \(field.count.counted("date")) lost \(times) in UTC (\(field.example))")
+            case .sign(let sign):
+                merger.remark(
+                    .objects, field.count,
+                    "\(field.column.fieldName): \(field.count.counted("number")) with \(sign.text), read without it")
+            }
+        }
     }
 }
 

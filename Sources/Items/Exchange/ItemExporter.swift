@@ -1,5 +1,6 @@
 import ColumnEngine
 import ItemArchive
+import PredicateFormat
 import PropertyList
 package import SQLite
 
@@ -27,6 +28,8 @@ struct ItemExporter {
     let options: ItemFileOptions
     /// The items' rows, in order.
     let rows: [UInt32]
+    /// The exported fields where the options choose none; nil for all.
+    var fields: [ItemField]?
     /// Receives the next bytes of the file.
     let write: (UnsafeRawBufferPointer) throws -> Void
     /// What the format does not hold whole.
@@ -100,6 +103,11 @@ struct ItemExporter {
             .unwritableValue(field: field), "item \(name)itemKey \(key), field \(VisibleText.line(field)): \(message)")
     }
 
+    /// Counts a value that an empty cell does not stand for.
+    func countIfEmpty(_ value: @autoclosure () -> PropertyListValue, _ isEmpty: Bool, _ column: Column) {
+        if isEmpty, !column.path.isEmpty || store.schema.initial(of: column.field) != value() { losses.emptyTexts += 1 }
+    }
+
     func put(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
     /// The exported fields: the chosen ones in their order, or else the domain's, followed by custom ones by name.
@@ -108,9 +116,7 @@ struct ItemExporter {
         if let chosen = options.columns {
             places = try chosen.map(place)
         } else {
-            let custom = store.columns.customFieldsInUse.map { store.columns.fieldNames[Int($0)] }
-            let fields = store.schema.numbers + store.ordered(custom).map { store.columns.field(named: $0) }
-            places = fields.map { ($0, []) }
+            places = (fields ?? allFields()).map { ($0, []) }
         }
         // Many cells of a mapped archive are read in batches.
         if rows.count > 1000 { store.columns.prepareColumns(places.map(\.field)) }
@@ -128,8 +134,17 @@ struct ItemExporter {
         }
     }
 
-    /// The field of a name, or of the longest beginning of it that is a field; the rest is a path of keys.
+    private func allFields() -> [ItemField] {
+        let custom = store.columns.customFieldsInUse.map { store.columns.fieldNames[Int($0)] }
+        return store.schema.numbers + store.ordered(custom).map { store.columns.field(named: $0) }
+    }
+
+    /// The field of a name and the keys behind it: of a key path as a query has it; of another name the field, or the
+    /// longest beginning of it that is one.
     private func place(of name: String) throws(StoreError) -> (field: ItemField, path: [String]) {
+        if let path = store.columns.path(name), let field = store.columns.existingField(named: path.field) {
+            return (field, path.rest)
+        }
         if let field = store.columns.existingField(named: name) { return (field, []) }
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
             String($0) ?? ""
@@ -261,6 +276,8 @@ final class ExportLosses {
     var milliseconds = 0
     /// Texts longer than a cell of a spreadsheet.
     var longTexts = 0
+    /// Empty texts and data, as which a cell has no value.
+    var emptyTexts = 0
     /// The rows of a table of the same name before.
     var replaced: Int?
 
@@ -282,6 +299,10 @@ final class ExportLosses {
             longTexts,
             "\(longTexts.counted("text")) longer than a cell of a spreadsheet, \(SpreadsheetDialect.cellLimit.grouped) characters"
         )
+        add(
+            emptyTexts,
+            "\(emptyTexts.counted("empty value")) written as no value: a cell has no empty text and no empty data (JSON and an archive have)"
+        )
         if let replaced { remarks.append("a table of this name was there, with \(replaced.counted("row")): replaced") }
         return remarks
     }
@@ -294,6 +315,15 @@ extension PropertyListValue {
         case .real(let number): number
         case .single(let number): Double(number)
         default: nil
+        }
+    }
+
+    /// Whether it is an empty text, or empty data, which is a text in a cell.
+    var isEmptyText: Bool {
+        switch self {
+        case .string(let text): text.isEmpty
+        case .data(let bytes): bytes.isEmpty
+        default: false
         }
     }
 
@@ -381,10 +411,11 @@ extension Item {
     ///
     /// - Throws: `itemRemoved`; `unwritableValue` for a number that JSON cannot represent.
     package func json(isPretty: Bool) throws -> [UInt8] {
-        var options = ItemFileOptions(format: .json)
-        options.columns = try store.schema.names + customFieldNames
         var bytes: [UInt8] = []
-        let exporter = ItemExporter(store, rows: [row], options) { bytes.append(contentsOf: $0) }
+        var exporter = ItemExporter(store, rows: [row], ItemFileOptions(format: .json)) {
+            bytes.append(contentsOf: $0)
+        }
+        exporter.fields = try store.schema.numbers + customFieldNames.map { store.columns.field(named: $0) }
         var writer = ItemJSONWriter(exporter, isPretty: isPretty)
         try writer.writeObject()
         return bytes

@@ -7,7 +7,7 @@ package struct ItemFileOptions {
     /// The file's format.
     package var format: ItemFileFormat
     /// Renames: column to field for reading, field to column for writing. Nil leaves the column out.
-    package var names: [String: String?] = [:]
+    package var names: NameTable<String?> = [:]
     /// Separates the cells of comma-separated values; if nil, found by the file when it is read, else the format's.
     package var delimiter: UInt8?
     /// Called regularly with the work done and the total: rows, or bytes of a file that is read as a stream. An error
@@ -55,6 +55,10 @@ package struct ItemFileOptions {
     package var transform: (any ItemRowTransform)?
     /// Decides about an invalid row, with its line and the problem: true leaves it out. If nil, the import ends.
     package var skipsRow: ((_ row: PropertyListFields, _ line: Int, _ message: String) throws -> Bool)?
+    /// Whether the report has the rows that are left out, for a file of them.
+    package var keepsRejects = true
+    /// Whether rows may be left out that the report has.
+    var copiesRejects: Bool { skipsRow != nil && keepsRejects }
     /// The attachment for an item's key, stored beside the imported archive; nil if there is none.
     package var attachment: ((_ key: String) throws -> [UInt8]?)?
     /// Called after the rows, in their transaction, with the items that they created or matched.
@@ -92,7 +96,7 @@ package struct ItemFileOptions {
 
     /// The corresponding name of a column or field; nil if it is left out.
     func name(for name: String) -> String? {
-        let other = names[exactly: name] ?? name
+        let other = names[name] ?? name
         if let keyField, other == "itemKey" { return keyField }
         return other
     }
@@ -159,8 +163,11 @@ package enum ItemFileFormat: String, Sendable, CaseIterable {
     /// Whether it has cells in columns, which are texts.
     var isTable: Bool { self == .csv || self == .tsv }
 
+    /// Whether it has cells, of which an empty one is no value.
+    var hasCells: Bool { isTable || self == .xlsx || self == .ods }
+
     /// Whether days and moments have forms of their own.
-    var hasDays: Bool { isTable || self == .xlsx || self == .ods }
+    var hasDays: Bool { hasCells }
 
     /// Whether files of the format are written, too.
     package var isWritten: Bool { self != .xlsx && self != .ods }
@@ -254,11 +261,11 @@ package enum ItemFileKinds: Sendable, Hashable {
     /// All texts stay texts.
     case text
     /// Given by field name; the others are inferred.
-    case named([String: ItemColumnKind])
+    case named(NameTable<ItemColumnKind>)
 
     /// The kind that is given for a field; nil for none.
     func kind(of field: String) -> ItemColumnKind? {
-        if case .named(let kinds) = self { kinds[exactly: field] } else { nil }
+        if case .named(let kinds) = self { kinds[field] } else { nil }
     }
 }
 
@@ -273,6 +280,8 @@ package struct ItemColumnKind: Sendable, Hashable {
 
     /// A kind in the usual forms.
     package static let string = ItemColumnKind(.string)
+    package static let integer = ItemColumnKind(.integer)
+    package static let number = ItemColumnKind(.number)
     package static let real = ItemColumnKind(.real)
     package static let boolean = ItemColumnKind(.boolean)
     package static let date = ItemColumnKind(.date)

@@ -167,7 +167,8 @@ package struct ItemImportRemark: Sendable, Hashable, CustomStringConvertible {
         case otherKinds
         /// Fields of every item that items of an archive lack: they get a new item's value.
         case missing
-        /// Contents of an archive, or of a spreadsheet, that items do not hold: left out.
+        /// Contents of an archive, of a spreadsheet, or of a cell, that items do not hold, such as the sign of a currency and
+        /// the time of a day: left out.
         case objects
         /// Items without a picture in a folder of pictures.
         case withoutPicture

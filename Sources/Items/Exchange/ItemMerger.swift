@@ -30,6 +30,8 @@ final class ItemMerger {
     private var matched = 0
     /// The rows without a key, which became items.
     private var keyless = 0
+    /// What fields do not hold of the values that they take.
+    private var losses = ImportLosses()
 
     init(_ store: ItemStore, _ options: ItemFileOptions, _ path: String) throws {
         (self.store, self.options, self.path) = (store, options, path)
@@ -44,6 +46,7 @@ final class ItemMerger {
     func finish(_ row: ImportedRow) throws -> ItemImportReport {
         try remarkKinds(row, isTable: options.format.isTable)
         try remarkRepeated(row)
+        losses.remark(self)
         do { report.rejects = try rejected.bytes() } catch {
             if error is CSVError { throw error }
             throw StoreError(
@@ -107,7 +110,9 @@ final class ItemMerger {
         do {
             if let transform = options.transform, try !row.change(by: transform) { return }
             try merge(row)
+            losses.endRow(isTaken: true)
         } catch let error as StoreError {
+            losses.endRow(isTaken: false)
             try reject(row, error)
         }
     }
@@ -133,7 +138,7 @@ final class ItemMerger {
         let original = row.original()
         guard try skipsRow(original.texts(options), row.line, message) else { throw failure() }
         report.rejected += 1
-        rejected.append(original, message)
+        if options.keepsRejects { rejected.append(original, message) }
     }
 
     /// What takes a number with a fraction, which a field of integers refuses; empty for another error.
@@ -249,10 +254,14 @@ final class ItemMerger {
         if column.kind == .date,
             let date = store.columns.declaration(of: column.field)?.date(String(decoding: text, as: UTF8.self))
         {
-            return .date(date)
+            return counted(.date(date), column)
         }
         let reading = column.reading ?? .text
-        if let value = try reading.exactValue(text, column.fieldName) { return value }
+        if let value = try reading.exactValue(text, column.fieldName) {
+            let sign = reading.unsaidSign(of: text)
+            if sign != .none { losses.add(.sign(sign), column) }
+            return counted(value, column)
+        }
         // Refuses a real with the field's own message.
         if store.schema.kind(column.field)?.kind == .integer,
             let real = NumberStyle.given(options.decimal ?? .point).real(text), Int64(exactly: real) == nil
@@ -295,8 +304,18 @@ final class ItemMerger {
                 Result { () throws(StoreError) in try self.value(bytes, column) }
             }
             return try result.get()
-        default: return value
+        default: return counted(value, column)
         }
+    }
+
+    /// The value; counts a date that loses its time in a field of days.
+    private func counted(_ value: PropertyListValue, _ column: ImportedColumn) -> PropertyListValue {
+        if case .date(let date) = value, let declaration = store.columns.declaration(of: column.field),
+            declaration.kind == .date, declaration.format == .day, date != date.startOfDay
+        {
+            losses.add(.time, column, date.exchangeText)
+        }
+        return value
     }
 
     // MARK: Updating
@@ -336,8 +355,9 @@ final class ItemMerger {
         switch given {
         case .missing: return nil
         case .empty:
-            // A missing date defaults to that of the item's creation.
+            // A missing date defaults to that of the item's creation; a cell has no other form for an empty text.
             if present.isAbsent || store.schema.kind(column.field)?.kind == .date { return nil }
+            if options.format.hasCells, store.columns.value(present)?.isEmptyText ?? false { return nil }
             wanted = store.schema.initial(of: column.field)
         case .text(let text):
             if present.isText, present.withText({ Self.areEqual($0, text) }) { return nil }

@@ -16,7 +16,7 @@ package enum ItemTransfer {
         /// The number of pictures.
         package var pictures = 0
         /// The reasons why pictures were not copied, by key.
-        package var failures: [String: String] = [:]
+        package var failures: NameTable<String> = [:]
         /// What items of the source's archive have besides the copied values.
         package var unheld: [UnheldObjects] = []
         /// The items that were there already, with other values or pictures, by name or key: they are left so.

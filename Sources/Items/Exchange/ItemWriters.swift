@@ -32,13 +32,28 @@ struct ItemCSVWriter {
                 }
             }
             writer.endRow()
-            if writer.bytes.count >= ItemExporter.pieceSize { try exporter.put(writer.take()) }
+            if writer.bytes.count >= ItemExporter.pieceSize { try put(writer.take(), columns) }
         }
-        try exporter.put(writer.take())
+        try put(writer.take(), columns)
         if cutDates > 0 {
             exporter.options.onRemark?(
                 "\(cutDates.counted("date")) cut to the pattern declared of the field (JSON and an archive have all of it)"
             )
+        }
+    }
+
+    /// Writes a piece. Readers of CSV take a NUL for the sign of another encoding.
+    private func put(_ bytes: [UInt8], _ columns: [ItemExporter.Column]) throws {
+        guard bytes.contains(0) else { return try exporter.put(bytes) }
+        for column in columns where column.name.utf8.contains(0) {
+            throw StoreError(
+                .unwritableValue(field: column.title),
+                "field \(VisibleText.line(column.title)): a name in CSV cannot hold a NUL: rename it, or leave it out")
+        }
+        for row in exporter.rows {
+            for column in columns where exporter.value(row, column)?.text?.utf8.contains(0) ?? false {
+                throw exporter.error(row, column.title, "a cell of CSV cannot hold a NUL: JSON or an archive has it")
+            }
         }
     }
 
@@ -47,7 +62,12 @@ struct ItemCSVWriter {
         if column.path.isEmpty {
             if column.field == columns.keyField { return columns.withKey(row) { writer.append($0) } }
             let cell = columns.cell(row, column.field)
-            if cell.isText { return cell.withText { writer.append($0) } }
+            if cell.isText {
+                return cell.withText {
+                    exporter.countIfEmpty(.string(""), $0.isEmpty, column)
+                    writer.append($0)
+                }
+            }
             if columns.hasDeclarations, let declaration = columns.declaration(of: column.field),
                 declaration.format != nil, let value = columns.value(cell), let text = declaration.shown(value)
             {
@@ -76,6 +96,7 @@ struct ItemCSVWriter {
         if let number = value.floating, !number.isFinite {
             throw exporter.valueError(row, column, "a cell of CSV has no \(number): it would be read as a text")
         }
+        exporter.countIfEmpty(value, value.isEmptyText, column)
         if let text = ImportKeys.text(value) { return text }
         do throws(JSONError) {
             let json = try value.json()

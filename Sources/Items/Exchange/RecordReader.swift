@@ -11,16 +11,16 @@ struct RecordReader {
 
     func readJSON(_ file: ImportFile, _ row: ImportedRow, _ merger: ItemMerger) throws {
         let text = try TextDecoding(file, options.encoding)
-        var texts: RecordTexts?
+        var bytes: [UInt8] = []
         let values = try decoded {
-            let bytes = try text.contents(file.size)
-            if options.skipsRow != nil {
-                texts = RecordTexts(bytes) { [self] in try records(of: $0, merger, isSilent: true) }
-            }
+            bytes = try text.contents(file.size)
             return try PropertyListValue.values(
                 json: bytes, repeated: &merger.repeatedKeys, order: &merger.keyOrder)
         }
-        try read(try records(of: values, merger), row) { record in
+        let groups = try groups(of: values, merger)
+        let texts = options.copiesRejects ? RecordTexts(bytes, groups.map(\.path)) : nil
+        bytes = []
+        try read(groups.flatMap(\.records), row) { record in
             try merger.takeJSON(record, row) { [place = row.number - 1, texts] in texts?[place] }
         }
     }
@@ -30,7 +30,7 @@ struct RecordReader {
         var findings: [PropertyListFinding] = []
         let values = try decoded { [try PropertyListValue(decoding: bytes, findings: &findings)] }
         remark(findings, merger)
-        try read(try records(of: values, merger), row) { try merger.take($0, row) }
+        try read(try groups(of: values, merger).flatMap(\.records), row) { try merger.take($0, row) }
     }
 
     /// Says what a property list has and its values do not show.
@@ -41,12 +41,10 @@ struct RecordReader {
         }
     }
 
-    private func records(
-        of values: [PropertyListValue], _ merger: ItemMerger, isSilent: Bool = false
-    ) throws(StoreError) -> [PropertyListValue] {
-        var options = options
-        if isSilent { options.onKinds = nil }
-        return try RecordShape(options: options, path: path, schema: merger.store.schema).records(of: values)
+    private func groups(
+        of values: [PropertyListValue], _ merger: ItemMerger
+    ) throws(StoreError) -> [RecordShape.Group] {
+        try RecordShape(options: options, path: path, schema: merger.store.schema).groups(of: values)
     }
 
     private func decoded(_ decode: () throws -> [PropertyListValue]) throws -> [PropertyListValue] {
@@ -202,19 +200,19 @@ extension TextDecoding {
 /// The texts of JSON records as the file has them; they are found when the first record is rejected.
 private final class RecordTexts {
     private let source: JSONSource
-    private let choose: ([PropertyListValue]) throws -> [PropertyListValue]
-    private lazy var records = (try? choose(source.placedValues())) ?? []
+    private let paths: [[String]]
+    private lazy var places = zip(source.values, paths).flatMap { value, path -> [Range<Int>] in
+        var place = value
+        for name in path { place = source.member(name, of: place) ?? place }
+        return source.elements(of: place) ?? [place]
+    }
 
     /// - Parameters:
-    ///   - bytes: the text.
-    ///   - choose: the records among its values.
-    init(_ bytes: [UInt8], choose: @escaping ([PropertyListValue]) throws -> [PropertyListValue]) {
-        (source, self.choose) = (JSONSource(bytes), choose)
-    }
+    ///   - bytes: the text, which was read.
+    ///   - paths: for each of its values the keys that lead to a record, or to an array of them.
+    init(_ bytes: [UInt8], _ paths: [[String]]) { (source, self.paths) = (JSONSource(bytes), paths) }
 
-    subscript(place: Int) -> [UInt8]? {
-        records.indices.contains(place) ? source.text(of: records[place], without: RejectedRows.reasonKey) : nil
-    }
+    subscript(index: Int) -> [UInt8]? { source.object(places[index], without: RejectedRows.reasonKey) }
 }
 
 /// Reads items from JSON Lines, one object per line, as a stream.
@@ -266,7 +264,7 @@ struct JSONLineReader {
             row.original = { OriginalRow(line: copy) }
             return try merger.refuse(row, failure)
         }
-        let texts = options.skipsRow == nil ? nil : RecordTexts(line, choose: Self.records)
+        let texts = options.copiesRejects ? RecordTexts(line, values.map { _ in [] }) : nil
         for (place, record) in Self.records(of: values).enumerated() {
             // The reason of the line before, in a file of rejected rows.
             if let keys = record.fields?.keys, keys.count == 1, keys.first == RejectedRows.reasonKey { continue }
@@ -287,27 +285,31 @@ struct RecordShape {
     let path: String
     let schema: ItemSchema
 
+    /// The records of a value, and the keys that lead to them.
+    typealias Group = (path: [String], records: [PropertyListValue])
+
+    /// The records of each value.
+    ///
     /// - Throws: `StoreError` for values that are no records, and for several arrays of which none is named.
-    func records(of values: [PropertyListValue]) throws(StoreError) -> [PropertyListValue] {
-        var records: [PropertyListValue] = []
+    func groups(of values: [PropertyListValue]) throws(StoreError) -> [Group] {
+        var groups: [Group] = []
         for value in values {
             if let place = options.recordPath {
-                try records.append(contentsOf: self.records(at: place, in: value))
+                groups.append(try group(at: place, in: value))
             } else if case .array(let elements) = value {
-                records.append(contentsOf: elements)
+                groups.append(([], elements))
             } else if case .dictionary = value {
-                if values.count == 1, let found = try wrapped(value) { return found }
-                records.append(value)
+                groups.append(try (values.count == 1 ? wrapped(value) : nil) ?? ([], [value]))
             } else {
                 throw error(
                     "objects, or an array of them, are expected, and this is \(FieldValidation.describe(value))")
             }
         }
-        return records
+        return groups
     }
 
     /// The records in an object that is none itself; nil for an object that is one.
-    private func wrapped(_ value: PropertyListValue) throws(StoreError) -> [PropertyListValue]? {
+    private func wrapped(_ value: PropertyListValue) throws(StoreError) -> Group? {
         guard let fields = value.fields else { return nil }
         if fields["$archiver"] != nil {
             throw error("it is a keyed archive: give \(OptionWords.option("format", "archive"))")
@@ -318,51 +320,51 @@ struct RecordShape {
         let arrays = all.filter { !$0.records.isEmpty }
         guard arrays.count > 1 else {
             guard let only = arrays.first else {
-                guard let empty = all.first?.path, let title = schema.names.first else { return nil }
+                guard let empty = all.first.map(Self.text), let title = schema.names.first else { return nil }
                 throw error(
                     "there are no records, since \(empty) is empty: give \(OptionWords.option("path", empty)) if there may be none, or a map to \(title) if the object is an item"
                 )
             }
-            options.onKinds?("\(path): the records at \(OptionWords.option("path", only.path))")
-            return only.records
+            options.onKinds?("\(path): the records at \(OptionWords.option("path", Self.text(only)))")
+            return only
         }
-        let names = arrays.map(\.path)
+        let names = arrays.map(Self.text)
         throw error(
             "it has several arrays of objects (\(Self.list(names))): give \(OptionWords.option("path", names[0])), or that of another one"
         )
     }
 
     /// The arrays of objects, and the empty ones, in an object, and in objects within it.
-    private func arrays(in value: PropertyListValue) -> [(path: String, records: [PropertyListValue])] {
-        var found: [(path: String, records: [PropertyListValue])] = []
-        var waiting: [(path: String, value: PropertyListValue, depth: Int)] = [("", value, 0)]
+    private func arrays(in value: PropertyListValue) -> [Group] {
+        var found: [Group] = []
+        var waiting: [(path: [String], value: PropertyListValue)] = [([], value)]
         while let next = waiting.popLast(), found.count <= 12, !Interruption.isDueAtStep {
             for (name, value) in (next.value.fields ?? [:]).sortedByName.reversed() {
-                let path = next.path.isEmpty ? name : "\(next.path).\(name)"
+                let path = next.path + [name]
                 if case .array(let elements) = value {
                     if elements.allSatisfy({ $0.isRecord }) { found.append((path, elements)) }
-                } else if case .dictionary = value, next.depth < 3 {
-                    waiting.append((path, value, next.depth + 1))
+                } else if case .dictionary = value, path.count < 4 {
+                    waiting.append((path, value))
                 }
             }
         }
-        return found.sorted { $0.path < $1.path }
+        return found.sorted { Self.text($0) < Self.text($1) }
     }
 
+    private static func text(_ group: Group) -> String { group.path.joined(separator: ".") }
+
     /// The records at a path that is given.
-    private func records(at place: String, in value: PropertyListValue) throws(StoreError) -> [PropertyListValue] {
+    private func group(at place: String, in value: PropertyListValue) throws(StoreError) -> Group {
+        let isName = value.fields?[place] != nil
+        let path = isName ? [place] : place.split(separator: ".", omittingEmptySubsequences: true).map(String.init)
         var current = value
-        if let found = value.fields?[place] {
-            current = found
-        } else {
-            for name in place.split(separator: ".", omittingEmptySubsequences: true) {
-                guard let next = current.fields?[String(name)] else { throw missing(place, in: value) }
-                current = next
-            }
+        for name in path {
+            guard let next = current.fields?[name] else { throw missing(place, in: value) }
+            current = next
         }
         switch current {
-        case .array(let records): return records
-        case .dictionary: return [current]
+        case .array(let records): return (path, records)
+        case .dictionary: return (path, [current])
         default:
             throw error(
                 "at \(place) an array of objects is expected, and there is \(FieldValidation.describe(current))")
@@ -370,7 +372,7 @@ struct RecordShape {
     }
 
     private func missing(_ place: String, in value: PropertyListValue) -> StoreError {
-        let names = arrays(in: value).map(\.path)
+        let names = arrays(in: value).map(Self.text)
         let hint = NearestNames.hint(for: place, among: names)
         let listed = names.isEmpty ? "; it has no array of objects" : "; it has \(Self.list(names))"
         return error("it has nothing at \(place)\(hint.isEmpty ? listed : hint)")

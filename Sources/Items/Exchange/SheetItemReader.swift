@@ -16,7 +16,11 @@ struct SheetItemReader {
         let sheets = try Spreadsheet(file.bytes())
         let rows = try sheets.rows(of: options.sheet)
         var (pending, header) = try head(rows)
-        guard let header else { return }
+        guard let header else {
+            let rest = try sheets.sheets().map(\.name).filter { $0 != rows.sheet }
+            options.onKinds?("\(path): \(emptySheet(rows.sheet, rest))")
+            return
+        }
         let columns = try columns(header, width: max(header.width, pending.map(\.width).max() ?? 0))
         let places = try columns.names.map { try row.addColumn($0) }
         try ImportedNames(options: options, columns: row.names, path: path).check()
@@ -75,7 +79,7 @@ struct SheetItemReader {
         )
         merger.remark(
             .objects, rows.mergedRanges,
-            "\(rows.mergedRanges.counted("range")) of merged cells: the content is that of the first cell, the others are empty"
+            "\(rows.mergedRanges.counted("range")) of merged cells: each cell is read as the file has it, and those behind the first are mostly empty"
         )
     }
 
@@ -197,6 +201,16 @@ struct SheetItemReader {
             .renamed, columns.renamed.count,
             "\(columns.renamed.count.counted("column")) with the name of an earlier one: read as \(names(columns.renamed))"
         )
+    }
+
+    /// That a sheet has no rows, and which other ones there are.
+    private func emptySheet(_ name: String, _ rest: [String]) -> String {
+        func shown(_ name: String) -> String { VisibleText.line(name.shortened(to: 60)) }
+        let state = options.skippedLines.map { "has no row behind row \($0)" } ?? "is empty"
+        let said = "the sheet \(shown(name).quoted()) \(state)"
+        guard let first = rest.first else { return said }
+        let listed = CSVHeader.list(rest.prefix(12).map(shown)) + (rest.count > 12 ? ", …" : "")
+        return "\(said); others: \(listed) (\(OptionWords.option("sheet", first)))"
     }
 
     private func say(_ sheet: String, _ header: SheetRow) {

@@ -14,9 +14,13 @@ extension ItemQuery {
     ///   never holds: because of its operands, or because all values of a field are of another kind. An empty store
     ///   knows no custom fields: it refuses only names similar to one of the domain's.
     public func filter(_ predicate: FormatPredicate) throws(FormatPredicateError) -> ItemQuery {
+        let predicate = predicate.replacingPaths(store.columns.resolved)
         try store.columns.checkCondition(predicate, advice: store.kindAdvice)
         return filter(.predicate(predicate))
     }
+
+    /// Whether an item satisfies the conditions.
+    package func includes(_ item: Item) throws -> Bool { try includes(store.row(item.reference)) }
 
     /// Restricts the query to items for which a function returns true.
     public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {

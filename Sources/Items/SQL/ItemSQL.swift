@@ -25,8 +25,8 @@ package final class ItemSQL {
     private var fileTables: NameTable<(table: SQLRowTable, uses: Int)> = [:]
     private var definedNames: NameTable<String> = [:]
     private var attachedNames: [String] = []
-    /// The changes that the running statement asks for.
-    var changes = SQLChanges()
+    /// The changes that the running statement asks for; nil if none is running that changes items.
+    var changes: SQLChanges?
     private var openStatements = 0
     /// How many statements are being run, each by a function of another.
     private var depth = 0
@@ -179,10 +179,12 @@ package final class ItemSQL {
         database.limitValues(toMemory: memoryLimit)
         let shape = SQLColumns(of: store)
         if items?.shape == shape { return database }
-        let table = SQLRowTable(Self.table, id: Self.table, store.columns, shape, plans) {
-            [unowned self, columns = store.columns] change in
-            try changes.add(change, shape, columns)
-        }
+        let table = SQLRowTable(
+            Self.table, id: Self.table, store.columns, shape, plans,
+            onRead: { [unowned self] in changes?.carry($0, as: $1) },
+            onChange: { [unowned self, columns = store.columns] change in
+                try changes?.add(change, shape, columns)
+            })
         do throws(SQLiteError) { try database.createTable(Self.table, shape.declaration, table) } catch {
             // A statement that is under way keeps the table as it was: new fields are seen when it has ended.
             if items != nil, error.code == .locked { return database }
@@ -333,10 +335,10 @@ extension ItemSQL {
                     if let value = arguments[index].value { return value }
                     throw SQLError(.failed, "argument \(index + 1) of \(name) is a text that is not UTF-8")
                 }
-                guard let result = SQLiteValue(try function(values)) else {
-                    throw SQLError(.failed, "\(name) gave a value that is none of SQL")
+                let result = try function(values)
+                do throws(SQLError) { return try SQLiteValue(result) } catch {
+                    throw SQLError(.failed, "\(name) gave a value that is none of SQL: \(error.message)")
                 }
-                return result
             }
         } catch {
             let isBusy = error.code == .busy
@@ -455,7 +457,7 @@ package struct SQLPlan: Sendable, Hashable, CustomStringConvertible {
 /// Names of tables, of their columns, and of functions.
 package struct SQLNames: Sendable, Hashable {
     /// The columns by table; tables of an attached database as `name.table`.
-    package var tables: [String: [String]] = [:]
+    package var tables: NameTable<[String]> = [:]
     /// The functions, sorted; defined ones among them.
     package var functions: [String] = []
     /// The attached databases.

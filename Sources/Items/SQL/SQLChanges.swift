@@ -14,6 +14,19 @@ struct SQLChanges {
 
     private var changes: [Change] = []
     private var shape: SQLColumns?
+    /// The collections that JSON does not have as they are, by the JSON as which the statement reads them.
+    private var carried: [[UInt8]: PropertyListValue] = [:]
+    /// The hashes of the JSON of others.
+    private var plain: Set<Int> = []
+
+    /// Notes what the JSON of a collection stands for, which itself has no dates, data and sets.
+    mutating func carry(_ value: PropertyListValue, as json: [UInt8]) {
+        switch value {
+        case .array, .set, .dictionary: break
+        default: return
+        }
+        if value.isJSON { plain.insert(json.hashValue) } else { carried[json] = value }
+    }
 
     /// Records a change.
     ///
@@ -51,9 +64,10 @@ struct SQLChanges {
             guard case .text(let text) = cell else { return false }
             return store.withKey(row) { $0.elementsEqual(text) }
         }
-        let own = SQLiteValue(store.value(row, field) ?? .null, areDays: column.areDays)
+        let value = store.value(row, field) ?? .null
+        guard let own = try? SQLiteValue(value, areDays: column.areDays) else { return false }
         // NaN is NULL.
-        if case .real(let number)? = own, number.isNaN { return SQLiteValue(copying: cell) == .null }
+        if case .real(let number) = own, number.isNaN { return SQLiteValue(copying: cell) == .null }
         return own == SQLiteValue(copying: cell)
     }
 
@@ -76,8 +90,10 @@ struct SQLChanges {
                     for (column, value) in change.values {
                         let column = shape.columns[column]
                         guard let field = column.field else { continue }
-                        let type = column.type.replacing(store.columns.value(row, field))
-                        try store.set(row, field, try Self.value(value, column, type, field, store.columns))
+                        let former = store.columns.value(row, field)
+                        let type = column.type.replacing(former)
+                        let made = try self.value(value, column, type, field, store.columns, replacing: former)
+                        try store.set(row, field, made)
                     }
                     count += 1
                 }
@@ -98,7 +114,7 @@ struct SQLChanges {
             for (column, value) in change.values {
                 let column = shape.columns[column]
                 guard let field = column.field,
-                    let made = try Self.value(value, column, column.type, field, store.columns)
+                    let made = try self.value(value, column, column.type, field, store.columns)
                 else { continue }
                 try draft.set(made, for: field)
             }
@@ -115,9 +131,9 @@ struct SQLChanges {
 
     /// The value of a field that a value of SQL stands for: as the field is declared, or as its values are, or in one of
     /// several kinds as the value that it takes the place of is.
-    private static func value(
+    private func value(
         _ value: SQLiteValue, _ column: SQLColumns.Column, _ type: SQLColumnType, _ field: ItemField,
-        _ store: ColumnStore
+        _ store: ColumnStore, replacing former: PropertyListValue? = nil
     ) throws(SQLError) -> PropertyListValue? {
         switch value {
         case .null: return nil
@@ -129,21 +145,36 @@ struct SQLChanges {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw SQLError(.failed, "\(column.name): the text is not UTF-8: cast it to a blob")
             }
-            return self.value(text, type, store.schema.kind(field)?.kind)
+            if let value = try collection(bytes, column, type, former) { return value }
+            return Self.value(text, type, store.schema.kind(field)?.kind)
         }
+    }
+
+    /// What JSON stands for: the collection that the statement read as this text; otherwise what it says, of which the
+    /// parts that the former value has, too, stay as they are.
+    ///
+    /// - Throws: `SQLError` for a text of two collections, of which none is to be kept.
+    private func collection(
+        _ json: [UInt8], _ column: SQLColumns.Column, _ type: SQLColumnType, _ former: PropertyListValue?
+    ) throws(SQLError) -> PropertyListValue? {
+        let begins = json.first == UInt8(ascii: "[") || json.first == UInt8(ascii: "{")
+        guard type == .array || type == .dictionary || type == .structure && begins else { return nil }
+        let value = carried[json]
+        let isAmbiguous = value != nil && plain.contains(json.hashValue)
+        if let value, !isAmbiguous { return value }
+        if isAmbiguous, former == nil {
+            let text = String(decoding: json, as: UTF8.self).shortened(to: 80)
+            throw SQLError(
+                .failed,
+                "\(column.name): \(text) is read of an item with dates or data in it, and of another with texts in their place: insert them by statements of their own"
+            )
+        }
+        return (try? PropertyListValue(exactJSON: json))?.keeping(former)
     }
 
     private static func value(_ text: String, _ type: SQLColumnType, _ kind: FieldKind?) -> PropertyListValue {
         switch type {
         case .moment, .day: if let date = SQLDate.date(text) { return .date(date) }
-        case .array, .dictionary:
-            if let value = try? PropertyListValue(json: Array(text.utf8)) { return value }
-        case .structure:
-            if let first = text.utf8.first, [UInt8(ascii: "["), UInt8(ascii: "{")].contains(first),
-                let value = try? PropertyListValue(json: Array(text.utf8))
-            {
-                return value
-            }
         case .integer, .number: if let number = Int128(text), Int64(text) == nil { return .wideInteger(number) }
         default: if kind == .date, let date = SQLDate.date(text) { return .date(date) }
         }

@@ -179,8 +179,10 @@ enum SQLColumnType: String, CaseIterable {
 }
 
 extension SQLiteValue {
-    /// A value as SQL has it; nil for one that is none: half of a surrogate pair alone.
-    package init?(_ value: PropertyListValue, areDays: Bool = false) {
+    /// A value as SQL has it.
+    ///
+    /// - Throws: `SQLError` for half of a surrogate pair alone, and for a collection that JSON does not have.
+    package init(_ value: PropertyListValue, areDays: Bool = false) throws(SQLError) {
         switch value {
         case .null: self = .null
         case .boolean(let flag): self = .integer(flag ? 1 : 0)
@@ -191,11 +193,53 @@ extension SQLiteValue {
         case .date(let date): self = .text(SQLDate.text(date, isDay: areDays))
         case .data(let bytes): self = .blob(bytes)
         case .string(let text): self = .text(Array(text.utf8))
-        case .utf16: return nil
+        case .utf16: throw SQLError(.failed, "the text is not Unicode")
         case .uid(let number): self = .integer(Int64(number))
         case .array, .set, .dictionary:
-            guard let bytes: [UInt8] = try? value.json() else { return nil }
-            self = .text(bytes)
+            do throws(JSONError) { self = .text(try value.sqlJSON()) } catch { throw SQLError(.failed, error.message) }
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// Its JSON for SQL's functions: a real has a point, so that they compute with it as with one.
+    func sqlJSON() throws(JSONError) -> [UInt8] { try json(keepsReals: true) }
+
+    /// Whether its JSON reads back as the value: not so of dates, data, sets and numbers of single precision.
+    var isJSON: Bool {
+        switch self {
+        case .date, .data, .set, .single, .uid: false
+        case .array(let elements): elements.allSatisfy(\.isJSON)
+        case .dictionary(let entries): entries.values.allSatisfy(\.isJSON)
+        default: true
+        }
+    }
+
+    /// The value with the parts of a former one that have the same JSON: in the same place, or elsewhere in an array.
+    func keeping(_ former: PropertyListValue?) -> PropertyListValue {
+        guard let former, !former.isJSON else { return self }
+        switch (self, former) {
+        case (.dictionary(let entries), .dictionary(let formers)):
+            var result = entries
+            for (key, value) in entries.textEntries { result[key] = value.keeping(formers[key]) }
+            return .dictionary(result)
+        case (.array(let elements), .array(let formers)):
+            return .array(Self.keep(elements, formers))
+        case (.array(let elements), .set(let formers)):
+            let result = Self.keep(elements, formers)
+            return Set(result).count == result.count ? .set(result) : .array(result)
+        default: return (try? sqlJSON()) == (try? former.sqlJSON()) ? former : self
+        }
+    }
+
+    private static func keep(_ elements: [Self], _ formers: [Self]) -> [Self] {
+        let texts = formers.map { try? $0.sqlJSON() }
+        let places = Dictionary(zip(texts, formers.indices), uniquingKeysWith: { first, _ in first })
+        return elements.enumerated().map { place, element in
+            let text = try? element.sqlJSON()
+            let isSame = places[text] != nil && place < formers.count && texts[place] == text
+            if let same = isSame ? place : places[text] { return formers[same] }
+            return element.keeping(place < formers.count ? formers[place] : nil)
         }
     }
 }

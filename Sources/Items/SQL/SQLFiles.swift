@@ -174,7 +174,7 @@ extension ItemFileOptions {
     }
 
     private mutating func setKinds(_ fields: PropertyListFields, _ name: String) throws(SQLError) {
-        var kinds: [String: ItemColumnKind] = [:]
+        var kinds: NameTable<ItemColumnKind> = [:]
         for (field, word) in fields.sortedByName {
             var kind: ItemColumnKind?
             do throws(DatePatternError) {

@@ -233,7 +233,7 @@ final class PercentileAggregate: SQLiteAggregate {
         }
         // A real whatever the numbers were, so that a quotient of it is not cut; an integer that no real has stays one.
         if case .integer(let number) = value, let real = Double(exactly: number) { return .real(real) }
-        return SQLiteValue(value) ?? .null
+        return try SQLiteValue(value)
     }
 }
 

@@ -291,20 +291,22 @@ final class SQLRowCursor: SQLiteTableCursor {
     private func set(
         _ lane: ScanLane, _ place: Int, _ value: PropertyListValue, _ column: SQLColumns.Column
     ) throws {
-        switch SQLiteValue(value, areDays: column.areDays) {
-        case .integer(let number)?:
-            (lane.kinds[place], lane.words[place]) = (ScanLane.Kind.integer, number)
-        case .real(let number)?:
-            (lane.kinds[place], lane.words[place]) = (ScanLane.Kind.real, Int64(bitPattern: number.bitPattern))
-        case .text(let bytes)?: bytes.withUnsafeBufferPointer { lane.set(place, $0) }
-        case .blob(let bytes)?: bytes.withUnsafeBufferPointer { lane.set(place, $0, ScanLane.Kind.blob) }
-        case .null?: lane.clear(place)
-        case nil:
+        let shown: SQLiteValue
+        do throws(SQLError) { shown = try SQLiteValue(value, areDays: column.areDays) } catch {
             let key = store.keyString(rows[place])
             throw SQLError(
-                .failed,
-                "\(column.name) of the item \(key) is not Unicode text, or has a key that is none: leave the column out"
-            )
+                .failed, "item \(key), field \(column.name): \(error.message): leave the column out")
+        }
+        switch shown {
+        case .integer(let number):
+            (lane.kinds[place], lane.words[place]) = (ScanLane.Kind.integer, number)
+        case .real(let number):
+            (lane.kinds[place], lane.words[place]) = (ScanLane.Kind.real, Int64(bitPattern: number.bitPattern))
+        case .text(let bytes):
+            bytes.withUnsafeBufferPointer { lane.set(place, $0) }
+            table.onRead?(value, bytes)
+        case .blob(let bytes): bytes.withUnsafeBufferPointer { lane.set(place, $0, ScanLane.Kind.blob) }
+        case .null: lane.clear(place)
         }
     }
 }

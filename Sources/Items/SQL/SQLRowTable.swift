@@ -44,16 +44,19 @@ final class SQLRowTable: SQLiteTable {
     let shape: SQLColumns
     /// Records changes of items; nil for a file's rows.
     private let onChange: ((SQLiteChange) throws -> Void)?
+    /// Called with a value in a box that was read as a text; nil for a file's rows.
+    let onRead: ((PropertyListValue, _ text: [UInt8]) -> Void)?
     private let plans: SQLPlans
     private var lookups: [ItemField: ScanLookup] = [:]
     private let lookupMemory = SQLiteMemory()
 
     init(
         _ name: String, id: String, _ store: ColumnStore, _ shape: SQLColumns, _ plans: SQLPlans,
+        onRead: ((PropertyListValue, _ text: [UInt8]) -> Void)? = nil,
         onChange: ((SQLiteChange) throws -> Void)? = nil
     ) {
         (self.name, self.id, self.store) = (name, id, store)
-        (self.shape, self.plans, self.onChange) = (shape, plans, onChange)
+        (self.shape, self.plans, self.onRead, self.onChange) = (shape, plans, onRead, onChange)
     }
 
     /// A plan by its number.

@@ -29,6 +29,8 @@ package final class SQLStatement {
     private let tables: [String]
     private var isStepping = false
     private var closesLater = false
+    /// The collections that are bound as JSON, by place.
+    private var bound: [Int: (value: PropertyListValue, json: [UInt8])] = [:]
     /// Whether a change has been run to its end.
     private var isDone = false
 
@@ -63,20 +65,23 @@ package final class SQLStatement {
                 "the statement has \(parameters.count.counted("parameter")), and there is a value for number \(place + 1)"
             )
         }
-        guard let bound = SQLiteValue(value ?? .null) else {
-            let name = parameters[place] ?? "\(place + 1)"
-            throw SQLError(
-                .parameter, "parameter \(name): the value is not Unicode text, or has a key that is none")
+        func failure(_ error: SQLError) -> SQLError {
+            SQLError(.parameter, "parameter \(parameters[place] ?? "\(place + 1)"): \(error.message)")
         }
-        do throws(SQLiteError) { try statement?.bind(bound, at: place) } catch { throw sql.error(error, calls) }
+        let shown: SQLiteValue
+        do throws(SQLError) { shown = try SQLiteValue(value ?? .null) } catch { throw failure(error) }
+        bound[place] = if let value, case .text(let json) = shown { (value, json) } else { nil }
+        do throws(SQLiteError) { try statement?.bind(shown, at: place) } catch {
+            throw failure(sql.error(error, calls))
+        }
     }
 
     /// Binds parameters by their names, with or without the prefix.
     ///
     /// - Throws: `SQLError` with `parameter` for a name that is not there, and for a parameter without a value.
-    package func bind(_ values: [String: PropertyListValue]) throws(SQLError) {
+    package func bind(_ values: PropertyListFields) throws(SQLError) {
         var bound: Set<Int> = []
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in values.sortedByName {
             let places = parameters.indices.filter { place in
                 parameters[place].map { $0 == name || $0.dropFirst() == name[...] } ?? false
             }
@@ -157,11 +162,12 @@ package final class SQLStatement {
             statement?.reset()
             let outer = sql.changes
             defer { sql.changes = outer }
-            sql.changes = SQLChanges()
+            var asked = SQLChanges()
+            for (value, json) in bound.values { asked.carry(value, as: json) }
+            sql.changes = asked
             while try stepOnce() {}
             // A copy: an observer may run statements.
-            let asked = sql.changes
-            return try asked.apply(to: store)
+            return try sql.changes?.apply(to: store) ?? 0
         }
         isDone = true
         return count
@@ -259,7 +265,7 @@ extension ItemStore {
         case (.boolean?, .integer(let number)) where number == 0 || number == 1: .boolean(number == 1)
         case (.date?, .string(let text)): SQLDate.date(text).map { .date($0) } ?? value
         case (.array?, .string(let text)), (.dictionary?, .string(let text)):
-            (try? PropertyListValue(json: Array(text.utf8))) ?? value
+            (try? PropertyListValue(exactJSON: Array(text.utf8))) ?? value
         default: value
         }
     }

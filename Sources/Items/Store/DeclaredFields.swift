@@ -122,9 +122,7 @@ extension ItemStore {
     }
 
     /// Whether a field is declared to have days.
-    package func hasDays(_ name: String) -> Bool {
-        columns.hasDeclarations && columns.declarations[name]?.format == .day
-    }
+    package func hasDays(_ name: String) -> Bool { columns.hasDays(name) }
 
     /// Whether a field is declared to have amounts of money.
     package func hasMoney(_ name: String) -> Bool {

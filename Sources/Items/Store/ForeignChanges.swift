@@ -179,7 +179,7 @@ extension ItemStore {
             let key = columns.keyString(columns.row(at: position))
             if latest.columns.row(ofKey: key) == nil { changes.append(.remove(key)) } else { keys.append(key) }
         }
-        var isHere = Set(keys)
+        var isHere = NameSet(keys)
         for position in 0..<latest.columns.count {
             let row = latest.columns.row(at: position)
             let key = latest.columns.keyString(row)

@@ -242,7 +242,7 @@ extension ItemStore {
     /// - Throws: `StoreError`, as a transaction does, and for a field that the commit does not change; the conflict is then
     ///   kept.
     package func resolve(
-        _ conflict: ItemConflict, _ values: [String: PropertyListFields]
+        _ conflict: ItemConflict, _ values: NameTable<PropertyListFields>
     ) throws(StoreError) {
         try checkNoTransaction("settling a conflict")
         let commit = try pendingCommit(conflict)

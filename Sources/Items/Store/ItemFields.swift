@@ -216,20 +216,14 @@ extension ItemFieldKind {
 
     private func convert(_ value: PropertyListValue) -> PropertyListValue? {
         switch (self, value) {
-        case (.integer, .integer), (.real, .real), (.date, .date), (.boolean, .boolean), (.string, .string): value
-        case (.number, .integer), (.number, .wideInteger), (.number, .real), (.number, .single): value
-        case (.integer, .boolean(let value)), (.number, .boolean(let value)): .integer(value ? 1 : 0)
-        case (.integer, .real(let number)): Int64(exactly: number).map { .integer($0) }
-        case (.integer, .single(let number)): Int64(exactly: number).map { .integer($0) }
-        case (.real, .integer(let integer)): Double(exactly: integer).map { .real($0) }
-        case (.real, .single(let number)): .real(Double(number))
-        case (.boolean, .integer(let integer)) where 0...1 ~= integer: .boolean(integer == 1)
-        case (.string, .integer(let integer)): .string(String(integer))
-        case (.string, .real(let number)): .string("\(number)")
-        case (.string, .single(let number)): .string("\(number)")
-        case (.string, .boolean(let value)): .string(value ? "true" : "false")
-        case (.string, .date(let date)): .string(date.exchangeText)
-        default: nil
+        case (.integer, .boolean(let value)), (.number, .boolean(let value)): return .integer(value ? 1 : 0)
+        case (.boolean, .integer(let integer)) where 0...1 ~= integer: return .boolean(integer == 1)
+        case (.string, .boolean(let value)): return .string(value ? "true" : "false")
+        case (.string, .date(let date)): return .string(date.exchangeText)
+        default:
+            // The others as a declaration converts them.
+            guard let kind = FieldDeclaration.Kind(rawValue: rawValue) else { return nil }
+            return try? FieldDeclaration("value", kind).fitted(value)
         }
     }
 }

@@ -93,7 +93,9 @@ extension ItemStore {
         columns.recordWholeRead()
         let start = columns.changeCount
         try body()
-        return ItemStoreDiff(columns, columns.changes[start...])
+        var diff = ItemStoreDiff(columns, columns.changes[start...])
+        if let attachments { diff.add(attachments.changedFiles, columns) }
+        return diff
     }
 
     /// Runs a body as a transaction, and gives the changes that it commits.
@@ -313,6 +315,16 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         package var old: PropertyListValue?
         /// The new value; nil for none.
         package var new: PropertyListValue?
+        /// Whether the values are words for pictures.
+        fileprivate var isPicture = false
+
+        /// `"red" → nil`, `a picture → none`.
+        fileprivate var text: String {
+            let texts = [old, new].map { value in
+                isPicture ? value?.text ?? "none" : FieldValidation.describe(value)
+            }
+            return texts.joined(separator: " → ")
+        }
     }
 
     /// An item that moved.
@@ -349,8 +361,7 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         var lines = inserted.prefix(Self.shown).map { "+ \(name(of: $0))" }
         lines += removed.prefix(Self.shown).map { "- \(name(of: $0))" }
         lines += updated.prefix(Self.shown).map { update in
-            let (old, new) = (FieldValidation.describe(update.old), FieldValidation.describe(update.new))
-            return "  \(Self.label(update.name, update.itemKey)): \(Self.line(update.field)) \(old) → \(new)"
+            "  \(Self.label(update.name, update.itemKey)): \(Self.line(update.field)) \(update.text)"
         }
         lines += moved.prefix(Self.shown).map { "  \(Self.label($0.name, $0.itemKey)): \($0.from + 1) → \($0.to + 1)" }
         let rest = inserted.count + removed.count + updated.count + moved.count - min(lines.count, Self.shown)
@@ -414,5 +425,22 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         }
         inserted = insertedRows.filter { store.isLive($0) }.map { store.fields(of: $0) }
         removed = removedRows.filter { store.isRemoved($0) }.map { store.fields(of: $0) }
+    }
+
+    /// Adds changes of pictures that are in no record, as those of the field `image`.
+    fileprivate mutating func add(
+        _ files: [(itemKey: String, isThere: (before: Bool, after: Bool))], _ store: ColumnStore
+    ) {
+        let field = FieldTable.shownName(of: FieldTable.attachmentName)
+        let known = NameSet(updated.lazy.filter { $0.field == field }.map(\.itemKey))
+        for file in files where !known.contains(file.itemKey) {
+            guard let row = store.row(ofKey: file.itemKey), file.isThere.before || file.isThere.after else { continue }
+            updated.append(
+                Update(
+                    itemKey: file.itemKey, name: store.title(row) ?? "", field: field,
+                    old: file.isThere.before ? .string("a picture") : nil,
+                    new: file.isThere.after ? .string(file.isThere.before ? "another picture" : "a picture") : nil,
+                    isPicture: true))
+        }
     }
 }

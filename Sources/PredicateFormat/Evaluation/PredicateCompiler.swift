@@ -11,13 +11,16 @@ package struct PredicateCompiler<Root> {
     @usableFromInline let accessors: (String) -> PredicateAccessor<Root>
     /// The object that a value of a field refers to; nil for a field that refers to none.
     @usableFromInline let target: (_ field: String) -> ((PropertyListValue) -> Root?)?
+    /// Whether a field has days, which are the same in every zone.
+    @usableFromInline let hasDays: (_ field: String) -> Bool
 
     @inlinable
     package init(
         accessors: @escaping (String) -> PredicateAccessor<Root>,
-        target: @escaping (_ field: String) -> ((PropertyListValue) -> Root?)? = { _ in nil }
+        target: @escaping (_ field: String) -> ((PropertyListValue) -> Root?)? = { _ in nil },
+        hasDays: @escaping (_ field: String) -> Bool = { _ in false }
     ) {
-        (self.accessors, self.target) = (accessors, target)
+        (self.accessors, self.target, self.hasDays) = (accessors, target, hasDays)
     }
 
     // MARK: Conditions
@@ -149,6 +152,7 @@ package struct PredicateCompiler<Root> {
             return { root in
                 base(root).flatMap { PredicateEvaluator.element(of: $0, index, position: position?(root)) }
             }
+        case .function(.inZone, let arguments) where isDay(arguments[0]): return value(arguments[0])
         case .function(let function, let arguments):
             let arguments = arguments.map(value)
             return { root in function.apply(arguments.map { $0(root) }) }
@@ -173,6 +177,11 @@ package struct PredicateCompiler<Root> {
             // The element of a SUBQUERY is handled above.
             return { _ in nil }
         }
+    }
+
+    @inlinable
+    func isDay(_ expression: FormatExpression) -> Bool {
+        if case .keyPath(let path) = expression { path.rest.isEmpty && hasDays(path.field) } else { false }
     }
 
     // MARK: References
@@ -212,7 +221,7 @@ package struct PredicateReferences {
     /// Of a field and keys; nil for a field that refers to none, and keys that do not lead on, such as `@count`.
     private let follower: (_ field: String, _ keys: [String]) -> Follower?
     /// The fields that the elements of the enclosing `SUBQUERY`s are values of, by the elements' names.
-    private var locals: [String: String] = [:]
+    private var locals: NameTable<String> = [:]
 
     /// Those of objects without references.
     package static var none: PredicateReferences { PredicateReferences(isReference: { _ in false }) { _, _ in nil } }

@@ -131,7 +131,7 @@ struct PatternAlphabet {
     private static let pageSize = 256
 
     private let program: PatternProgram
-    private var expressions: [String: Regex<AnyRegexOutput>] = [:]
+    private var expressions: NameTable<Regex<AnyRegexOutput>> = [:]
     private let width: Int
     /// For each class one bit for each set that contains it, followed by its facts.
     private var members: [UInt64] = []

@@ -60,6 +60,27 @@ extension FormatExpression {
         self = try parser.parseExpression()
     }
 
+    /// The expression with other key paths.
+    package func replacingPaths(_ replaced: (PredicateKeyPath) -> PredicateKeyPath) -> FormatExpression {
+        func replacing(_ inner: FormatExpression) -> FormatExpression { inner.replacingPaths(replaced) }
+        switch self {
+        case .constant, .local: return self
+        case .keyPath(let path): return .keyPath(replaced(path))
+        case .property(let base, let keys): return .property(replacing(base), keys)
+        case .aggregate(let elements): return .aggregate(elements.map(replacing))
+        case .negated(let operand): return .negated(replacing(operand))
+        case .arithmetic(let left, let operation, let right):
+            return .arithmetic(replacing(left), operation, replacing(right))
+        case .element(let base, .index(let position)): return .element(replacing(base), .index(replacing(position)))
+        case .element(let base, let index): return .element(replacing(base), index)
+        case .function(let function, let operands): return .function(function, operands.map(replacing))
+        case .conditional(let condition, let first, let second):
+            return .conditional(condition.replacingPaths(replaced), replacing(first), replacing(second))
+        case .subquery(let base, let element, let condition):
+            return .subquery(replacing(base), element: element, condition.replacingPaths(replaced))
+        }
+    }
+
     /// The same, in the order of their bytes.
     package var fieldNames: [String] {
         FormatPredicate.fields(of: .comparison(PredicateComparison(self, .equal, .constant(.null)))).sorted()

@@ -26,6 +26,20 @@
         case .and(let parts), .or(let parts): parts.flatMap(\.comparisons)
         }
     }
+
+    /// The tree with other key paths.
+    func replacingPaths(_ replaced: (PredicateKeyPath) -> PredicateKeyPath) -> PredicateNode {
+        switch self {
+        case .constant: return self
+        case .comparison(var comparison):
+            comparison.left = comparison.left.replacingPaths(replaced)
+            comparison.right = comparison.right.replacingPaths(replaced)
+            return .comparison(comparison)
+        case .not(let inner): return .not(inner.replacingPaths(replaced))
+        case .and(let parts): return .and(parts.map { $0.replacingPaths(replaced) })
+        case .or(let parts): return .or(parts.map { $0.replacingPaths(replaced) })
+        }
+    }
 }
 
 /// A comparison of two expressions: `ANY tags ==[c] "gift"`.

@@ -1,5 +1,6 @@
 import Foundation
 import Items
+import PropertyList
 import Testing
 
 /// Attributes by key path alone: the name is that of the model's own coding.
@@ -114,6 +115,41 @@ struct AttributeNameTests {
         #expect(List.value.name == "value")
         let named = ItemAttribute<Rating, Int>("stars", \.stars)
         #expect(try await database.collection(of: Rating.self).fetch(where: named > 5).isEmpty)
+    }
+
+    @Test("a coding key with a dot is no attribute, since it would be one of another field")
+    func dottedKey() async throws {
+        struct Dotted: Codable, Identifiable, Sendable {
+            enum CodingKeys: String, CodingKey { case id, size = "a.b" }
+            static let size: ItemAttribute<Dotted, Int> = .init(\.size)
+            var id: Int
+            var size: Int
+        }
+        let items = try ItemDatabase().collection(of: Dotted.self)
+        try await items.insert(Dotted(id: 1, size: 2))
+        await #expect(throws: StoreError.self) { try await items.delete(where: Dotted.size != 2) }
+        #expect(try await items.fetch().map(\.size) == [2])
+    }
+
+    @Test("a dictionary whose names are one name in Swift is not read, and stays as it is")
+    func mergedNames() async throws {
+        struct Tagged: Codable, Identifiable, Sendable {
+            var id: Int
+            var tags: [String: Int]
+        }
+        let database = try ItemDatabase()
+        let items = database.collection(of: Tagged.self)
+        try await items.insert(Tagged(id: 1, tags: [:]))
+        try await database.withStore { store in
+            var tags: PropertyListFields = [:]
+            tags["é"] = .integer(1)
+            tags["e\u{301}"] = .integer(2)
+            let fields: PropertyListFields = [
+                "itemKind": .string("Tagged"), "id": .integer(2), "tags": .dictionary(PropertyListDictionary(tags)),
+            ]
+            try store.createItem(ItemFields(itemKey: "Tagged:2", custom: fields))
+        }
+        await #expect(throws: (any Error).self) { try await items.fetch() }
     }
 
     @Test("a renamed id is the item's key")

@@ -61,6 +61,27 @@ struct ItemModelKindsTests {
         await #expect(throws: StoreError.self) { try await tags.insert(Tag(id: 7)) }
     }
 
+    private struct Box<Value: Codable & Sendable & Equatable>: Codable, Identifiable, Sendable, Equatable {
+        var id: Int
+        var value: Value
+    }
+
+    @Test("a generic model's optional is nil without a field, as in every other decoder")
+    func optionalOfGenericModel() async throws {
+        let boxes = database.collection(of: Box<Int?>.self)
+        try await boxes.insert(contentsOf: [Box(id: 1, value: nil), Box(id: 2, value: 5)])
+        #expect(try await boxes.fetch() == [Box(id: 1, value: nil), Box(id: 2, value: 5)])
+    }
+
+    @Test("a number that a property does not hold is refused, and not infinity, 0 or another one")
+    func numbers() {
+        #expect(Double(fieldValue: .integer(9_007_199_254_740_993)) == nil)
+        #expect(Double(fieldValue: .integer(9_007_199_254_740_992)) == 9_007_199_254_740_992)
+        #expect(Float(fieldValue: .real(1e300)) == nil && Float(fieldValue: .real(1e-60)) == nil)
+        #expect(Float(fieldValue: .real(0.1)) == 0.1 && Float(fieldValue: .real(-.infinity)) == -.infinity)
+        #expect(Float(fieldValue: .real(.nan))?.isNaN == true && Float(fieldValue: .real(0)) == 0)
+    }
+
     @Test("an id is compared and sorted as its type is, and found by its key")
     func ids() async throws {
         try await films.insert(contentsOf: [9, 10, 100, 2].map { Film(id: $0) })

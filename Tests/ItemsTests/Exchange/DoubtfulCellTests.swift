@@ -57,7 +57,7 @@ struct DoubtfulCellTests {
     func filePattern(given: [String]) throws {
         func change(_ options: inout ItemFileOptions) throws {
             options.dateStyle = try DateStyle(pattern: "M/d/yyyy")
-            options.kinds = .named(Dictionary(uniqueKeysWithValues: given.map { ($0, .date) }))
+            options.kinds = .named(given.isEmpty ? [:] : ["d": .date])
         }
         try report("name,d\nA,1/2/2024\nB,12/2/2024\n") { try? change(&$0) }
         #expect(try values("d") == [date("2024-01-02"), date("2024-12-02")])
@@ -143,6 +143,56 @@ struct DoubtfulCellTests {
                 try message(text.replacing(",n", with: ",m")) { ($0.decimal, $0.kinds) = (sign, kinds) }
                     .contains("m takes a number"))
         }
+    }
+
+    @Test("what a field does not hold of a taken value is counted: signs beside others, times of days")
+    func losses() throws {
+        var day = FieldDeclaration("day", .date)
+        day.format = .day
+        try store.declare([day])
+        let text = "name,n,p,day\nA,$5,12%,2024-01-31T10:00:00Z\nB,€6,0.12,2024-01-31T23:30:00-05:00\nC,7,1,x\n"
+        let report = try report(text) {
+            $0.kinds = .named(["n": .integer, "p": .real])
+            $0.skipsRow = { _, _, _ in true }
+        }
+        #expect(
+            report.remarks.map(\.description) == [
+                "n: 1 number with $, read without it", "p: 1 number with %, read without it",
+                "day: 2 dates lost their times, and are the days in UTC (2024-01-31T10:00:00Z)",
+                "n: 1 number with €, read without it",
+            ])
+        #expect(try values("day") == [date("2024-01-31"), date("2024-02-01")])
+        // One style is said in the line of kinds.
+        var kinds = ""
+        let uniform = try self.report("name,n\nD,$8\nE,$9\n") {
+            ($0.kinds, $0.onKinds) = (.named(["n": .integer]), { kinds = $0 })
+        }
+        #expect(uniform.remarks.isEmpty && kinds.contains("n integer (without $)"))
+        let json = try self.report("[{\"name\":\"A\",\"day\":\"2024-01-31T10:00:00Z\",\"n\":\"5 €\"}]", .json) {
+            $0.kinds = .named(["n": .integer])
+        }
+        #expect(json.count(.objects) == 2)
+    }
+
+    @Test("whole numbers with an exponent have all digits, and -0 is no integer, also where kinds are given")
+    func exponents() throws {
+        try report("name,n\nA,123456789012345678e3\nB,9007199254740993e1\nC,1e23\n") {
+            $0.kinds = .named(["n": .number])
+        }
+        #expect(
+            try values("n") == [
+                .wideInteger(123_456_789_012_345_678_000), .integer(90_071_992_547_409_930), .real(1e23),
+            ])
+        #expect(
+            try message("name,r\nA,123456789012345678e3\n") { $0.kinds = .named(["r": .real]) }
+                .contains("none is 123456789012345678e3 exactly"))
+        for text in ["-0", "-0.0", "\"-0,0\""] {
+            #expect(
+                try message("name,z\nA,\(text)\nB,\"1,5\"\n") { $0.kinds = .named(["z": .integer]) }
+                    .contains("row 2: z takes an integer"), "\(text)")
+        }
+        try store.createItem().setValue(.real(-0.0), forField: "y")
+        #expect(throws: StoreError.self) { try store.declare([FieldDeclaration("y", .integer)], converting: true) }
     }
 
     // MARK: Files without records

@@ -121,6 +121,23 @@ struct FileShapeTests {
         #expect(store.count == 4)
     }
 
+    @Test("columns that only look alike have names and kinds of their own") func lookAlikes() throws {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        try report("name,\(one),\(two)\nA,1,2\n") {
+            $0.names = [one: "first", two: "second"]
+            $0.kinds = .named(["first": .string, "second": .real])
+        }
+        #expect(try values("first") == [.string("1")])
+        #expect(try values("second") == [.real(2)])
+        try report("name,\(one),\(two)\nB,1,2\n") {
+            $0.names = [one: nil]
+            $0.kinds = .named([two: .string])
+        }
+        #expect(try values(two) == [nil, .string("2")])
+        #expect(try values(one).allSatisfy { $0 == nil })
+        #expect(throws: StoreError.self) { try report("name,\(one)\nC,1\n") { $0.names = [two: "first"] } }
+    }
+
     @Test("rejected rows are imported again as they are, once they are corrected") func rejects() throws {
         let skipping: (inout ItemFileOptions) -> Void = { $0.skipsRow = { _, _, _ in true } }
         let first = try report("name;valueInDollars;note\nA;1;\nB;two;\"x;y\"\nC;\"3\" 4;\n") { skipping(&$0) }
@@ -159,6 +176,24 @@ struct FileShapeTests {
         ] { #expect(rejects.contains(kept), "\(rejects)") }
         let again = try report(rejects, format) { $0.skipsRow = { _, _, _ in true } }
         #expect(again.created == 0 && again.rejects == first.rejects)
+    }
+
+    @Test("a rejected record is found by the keys that lead to it, and copied only if it is asked for")
+    func rejectedPlaces() throws {
+        let records = #"[ {"name": "A", "t":"]}\\\""},7 , {"n":1e0,"name":true}]"#
+        let within = records.replacing("7 ,", with: "")
+        let wrapped = #"{"a]\"": [1, {}, true, false, null], "data": [0], "d\u0061ta": {"x.y":"# + within + "}}"
+        for (text, rejected) in [(records, 2), ("\u{FEFF}" + records, 2), (wrapped, 1)] {
+            let said = try report(text, .json) { $0.skipsRow = { _, _, _ in true } }
+            #expect((said.created, said.rejected) == (1, rejected))
+            let rejects = String(decoding: said.rejects, as: UTF8.self)
+            #expect(rejects.contains(#"{"n":1e0,"name":true, "$error": "name"#), "\(rejects)")
+            let unasked = try report(text, .json) {
+                $0.skipsRow = { _, _, _ in true }
+                $0.keepsRejects = false
+            }
+            #expect(unasked.rejected == rejected && unasked.rejects.isEmpty)
+        }
     }
 
     @Test("rejected records of a property list keep parts of a second, and what XML lacks")
@@ -354,6 +389,13 @@ struct FileShapeTests {
         #expect(nulls.created == 3)
         #expect(try values("err").suffix(3) == [nil, nil, nil])
         #expect(try sheet("odfpy.ods", .ods).created == 3)
+        said = []
+        let empty = try sheet("openpyxl.xlsx", .xlsx) {
+            ($0.sheet, $0.skippedLines, $0.onKinds) = ("hidden", 5, { said.append($0) })
+        }
+        let others = "Tools, Größe & <Maß> (sheet = \"Tools\")"
+        #expect(said == ["openpyxl.xlsx: the sheet \"hidden\" has no row behind row 5; others: \(others)"])
+        #expect(empty.total == 0)
         let error = try #require(throws: StoreError.self) { try sheet("odfpy.ods", .ods) { $0.sheet = "Werkzeuge" } }
         #expect(error.message.contains("it has no sheet 'Werkzeuge'; did you mean 'Werkzeug'?"), "\(error.message)")
     }

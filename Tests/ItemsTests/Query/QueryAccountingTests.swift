@@ -124,7 +124,8 @@ struct QueryAccountingTests {
         _ = try store.query().max("n")
         let comparable = Dictionary(grouping: all) { value in
             switch value {
-            case .boolean, .integer, .wideInteger, .real, .single: 0
+            case .integer, .wideInteger, .real, .single: 0
+            case .boolean: 4
             case .date: 1
             case .string, .utf16: 2
             default: 3

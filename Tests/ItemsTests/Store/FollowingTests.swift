@@ -67,6 +67,14 @@ struct FollowingTests {
         try expectSame()
     }
 
+    @Test("an item whose key only looks like that of another comes as well, after a save") func lookAlikes() throws {
+        for key in ["caf\u{E9}", "cafe\u{301}"] {
+            try owner.createItem(ItemFields(name: key, itemKey: key))
+            try owner.saveChanges()
+            try expectSame()
+        }
+    }
+
     @Test func observersAreToldOfRemoteCommits() throws {
         var tallies: [ItemCommitTally] = []
         reader.commitCounter = { cause, tally in

@@ -115,7 +115,8 @@ struct NaiveQuery {
     /// The extreme of the most frequent kind of values.
     func extreme(_ key: String, _ wanted: Int) throws -> PropertyListValue? {
         let values = try values(key).compactMap { $0 }
-        let kinds = Dictionary(grouping: values) { max(2, Self.rank($0)) }
+        // Truth values are a kind of their own, the last of equally frequent ones.
+        let kinds = Dictionary(grouping: values) { Self.rank($0) == 1 ? 100 : Self.rank($0) }
         guard let kind = kinds.max(by: { ($0.value.count, -$0.key) < ($1.value.count, -$1.key) }) else { return nil }
         var best = kind.value[0]
         for value in kind.value where Self.compare(value, best).signum() == wanted { best = value }

@@ -124,12 +124,44 @@ package enum QueryKey {
 }
 
 extension ColumnStore {
+    /// A key path from the shortest of its beginnings that is a field's name: `dims.w` is the part of the field `dims`, or
+    /// else the field `dims.w`. The path itself if no beginning is one.
+    package func resolved(_ path: PredicateKeyPath) -> PredicateKeyPath {
+        if path.isSelf { return path }
+        var (name, rest) = (path.field, path.rest[...])
+        while fields.existing(name) == nil {
+            guard let next = rest.popFirst(), !next.hasPrefix("@") else { return path }
+            name += "." + next
+        }
+        return PredicateKeyPath(name, Array(rest))
+    }
+
+    /// The field and the keys behind it that a text with points means; nil if it is not a key path.
+    package func path(_ text: String) -> PredicateKeyPath? {
+        guard text.utf8.contains(UInt8(ascii: ".")), let expression = try? FormatExpression(format: text) else {
+            return nil
+        }
+        switch expression {
+        case .keyPath(let path): return resolved(path)
+        // SELF['dims.w'] is the field of the whole name.
+        case .element(.keyPath(let path), .index(.constant(.string(let name)))) where path.isSelf && path.rest.isEmpty:
+            return PredicateKeyPath(name)
+        default: return nil
+        }
+    }
+
+    /// The field of a name that is not a path into another field.
+    func keyField(_ text: String) -> ItemField? {
+        guard let field = fields.existing(text), path(text)?.rest.isEmpty ?? true else { return nil }
+        return field
+    }
+
     /// Parses a key: the field of that name if it exists, otherwise an expression over fields.
     ///
     /// - Throws: `unknownField` for a name that no item has; `invalidExpression` for a malformed expression, and for one
     ///   that has a value for no item because of the kinds of their values.
     package func key(_ text: String) throws(StoreError) -> QueryKey {
-        if let field = fields.existing(text) { return .field(field) }
+        if let field = keyField(text) { return .field(field) }
         return try StoreError.answering { try expressionKey(text) }
     }
 
@@ -145,7 +177,7 @@ extension ColumnStore {
         {
             try checkQueried(text)
         }
-        let expression = try FormatExpression(format: text)
+        let expression = try FormatExpression(format: text).replacingPaths(resolved)
         for name in expression.fieldNames { try checkQueried(name) }
         if !isEmpty { try check(expression, text: text) }
         return .expression(expression, text: text)

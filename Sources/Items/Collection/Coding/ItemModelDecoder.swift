@@ -46,13 +46,20 @@ struct ItemModelDecoder: Decoder {
 
     static func missing(_ type: Any.Type, at path: [any CodingKey]) -> DecodingError {
         .valueNotFound(
-            type, DecodingError.Context(codingPath: path, debugDescription: "there is no value; a \(type) is expected"))
+            type,
+            DecodingError.Context(
+                codingPath: path, debugDescription: "there is no value; \("\(type)".withArticle) is expected"))
     }
 
     func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if case .value(let value) = source {
-            guard value.fields != nil else {
+            guard let fields = value.fields else {
                 throw Self.mismatch(PropertyListFields.self, value, at: codingPath)
+            }
+            if let name = fields.mergedName(for: type) {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: codingPath, debugDescription: PropertyListFields.mergedMessage(name)))
             }
         }
         return KeyedDecodingContainer(KeyedModelDecoding(source: source, codingPath: codingPath))
@@ -191,10 +198,10 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func value(_ type: Any.Type, _ key: Key) throws -> PropertyListValue {
-        guard let value = source.value(key.stringValue) else {
-            throw ItemModelDecoder.missing(type, at: codingPath + [key])
-        }
-        return value
+        if let value = source.value(key.stringValue) { return value }
+        // `decode(Int?.self, forKey:)`, as generic models have it.
+        if type is any ExpressibleByNilLiteral.Type { return .null }
+        throw ItemModelDecoder.missing(type, at: codingPath + [key])
     }
 
     // Inlined into the methods of each type, where the value's is known.

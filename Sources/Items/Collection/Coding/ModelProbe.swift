@@ -11,28 +11,28 @@ enum ModelProbe {
     /// The names found by ``keyName(of:_:)``, by model: the search takes longer than a small query.
     private static let keyNames = Mutex<[ObjectIdentifier: String]>([:])
 
-    /// The name of a property.
+    /// The coding keys that lead to a property.
     ///
     /// - Throws: `unknownField` for a model that cannot be decoded from made-up values, a property that is not coded, and
     ///   one that cannot be told from another.
-    static func name<Model: Codable, Value>(of property: KeyPath<Model, Value>) throws(StoreError) -> String {
-        var names: Set<ExactText>?
+    static func keys<Model: Codable, Value>(of property: KeyPath<Model, Value>) throws(StoreError) -> [String] {
+        var paths: Set<[ExactText]>?
         do {
             let count = try round(Model.self, bit: nil).keys
             let bitCount = Int.bitWidth - max(count, 1).leadingZeroBitCount
             for bit in [nil] + (0..<bitCount).map(Optional.init) {
                 let model = try round(Model.self, bit: bit).model
                 let value = try fieldValue(model[keyPath: property]) ?? .null
-                let found = try Set(values(of: model).filter { $0.value == value }.map(\.name))
-                names = names?.intersection(found) ?? found
+                let found = try Set(values(of: model).filter { $0.value == value }.map(\.path))
+                paths = paths?.intersection(found) ?? found
             }
         } catch {
             throw failure(property, "\(Model.self) cannot be made of values that are made up (\(reason(error)))")
         }
-        let found = names ?? []
-        if let name = found.first, found.count == 1 { return name.string }
+        let found = paths ?? []
+        if let path = found.first, found.count == 1 { return path.map(\.string) }
         if found.isEmpty { throw failure(property, "no coding key has its value") }
-        let list = found.map(\.string).sorted().joined(separator: ", ")
+        let list = found.map { $0.map(\.string).joined(separator: ".") }.sorted().joined(separator: ", ")
         throw failure(property, "its coding key may be each of \(list): an enum of theirs needs CaseIterable")
     }
 
@@ -40,7 +40,7 @@ enum ModelProbe {
     static func keyName<Model: Codable & Identifiable>(of property: KeyPath<Model, Model.ID>) -> String {
         let type = ObjectIdentifier(Model.self)
         if let known = keyNames.withLock({ $0[type] }) { return known }
-        let name = (try? name(of: property)) ?? "id"
+        let name = (try? keys(of: property))?.joined(separator: ".") ?? "id"
         keyNames.withLock { $0[type] = name }
         return name
     }
@@ -61,14 +61,14 @@ enum ModelProbe {
         return (model, values.count)
     }
 
-    /// The values of a model's fields and of their parts, by the names that attributes have.
-    private static func values(of model: some Encodable) throws -> [(name: ExactText, value: PropertyListValue)] {
-        var all: [(name: ExactText, value: PropertyListValue)] = []
-        func add(_ name: String, _ value: PropertyListValue) {
-            all.append((ExactText(name), value))
-            for (key, part) in value.fields ?? [:] { add("\(name).\(key)", part) }
+    /// The values of a model's fields and of their parts, by their coding keys.
+    private static func values(of model: some Encodable) throws -> [(path: [ExactText], value: PropertyListValue)] {
+        var all: [(path: [ExactText], value: PropertyListValue)] = []
+        func add(_ path: [ExactText], _ value: PropertyListValue) {
+            all.append((path, value))
+            for (key, part) in value.fields ?? [:] { add(path + [ExactText(key)], part) }
         }
-        for case (let name, let value?) in try ItemModelEncoder.fields(of: model) { add(name, value) }
+        for case (let name, let value?) in try ItemModelEncoder.fields(of: model) { add([ExactText(name)], value) }
         return all
     }
 
