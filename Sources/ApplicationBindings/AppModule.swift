@@ -47,6 +47,9 @@ package enum AppModule: ScriptModule {
             "run", doc: "Serves events and timers until the application is terminated.",
             example: "timer.after(0, function() app:terminate() end) app:run()"
         ) { app, call in
+            guard !app.host.items.isInTransaction else {
+                throw LuaError(.argument, "app:run is not possible inside a transaction, which would never end")
+            }
             try app.host.lifeCycle.saver.settle()
             return try app.host.scheduler.wait(call) { _ in {} }
         }

@@ -35,7 +35,7 @@ enum HandlerMethods {
                 hooks.remove(hook)
                 return 1
             case .id(let id): return hooks.remove { $0.options.id == id }
-            case .group(let group): return hooks.remove { $0.options.group == group && group != nil }
+            case .group(let group): return hooks.remove { $0.options.group == group }
             }
         }
         cls.method(
@@ -59,7 +59,10 @@ enum HandlerMethods {
             doc: "The registered handlers, including the host's own save.",
             example: "for _, hook in ipairs(app:hooks()) do print(hook) end"
         ) { (_, filter: Filter) in
-            hooks.all.filter { hook in
+            if let event = filter.event, !hooks.all.contains(where: { $0.event == event }) {
+                try binding.check(event, of: .app)
+            }
+            return hooks.all.filter { hook in
                 (filter.event == nil || hook.event == filter.event)
                     && (filter.group == nil || hook.options.group == filter.group)
                     && (filter.id == nil || hook.options.id == filter.id)
@@ -93,7 +96,7 @@ enum HandlerMethods {
 
     /// The registrations that `app:off` removes: an id, a hook, or a group.
     private enum Registrations: LuaRepresentable {
-        case id(String), hook(Hook), group(String?)
+        case id(String), hook(Hook), group(String)
 
         static var luaType: LuaType {
             .union([.text, Hook.luaType, .options([LuaParameter("group", .text, "the group to remove")])])
@@ -102,7 +105,11 @@ enum HandlerMethods {
         init(lua value: LuaValue) throws(LuaMismatch) {
             switch value {
             case .userdata: self = .hook(try Hook(lua: value))
-            case .table(let table): self = .group(table["group"].textValue)
+            case .table(let table):
+                guard let group = table["group"].textValue else {
+                    throw LuaMismatch("an id, a hook or { group = … } expected, got a table without a group")
+                }
+                self = .group(group)
             default: self = .id(try String(lua: value))
             }
         }

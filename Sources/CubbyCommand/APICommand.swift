@@ -78,8 +78,8 @@ enum ReferenceOutput {
 
     /// A folder for files of the reference, which exists then. The folder may be a link, what is beneath it may not.
     static func folder(_ path: String) throws -> BeneathFileLayer {
-        let path = PathText.absolute(path, from: WorkingDirectory.path ?? "/")
         do {
+            let path = try WorkingDirectory.absolute(path)
             try PosixFileLayer().makeDirectories(path, permissions: 0o755)
             return try BeneathFileLayer(path)
         } catch {

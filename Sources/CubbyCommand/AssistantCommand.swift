@@ -77,6 +77,8 @@ struct AssistantCommand: ParsableCommand {
             let words = ["--container", located.path, "--timeout", "\(patience)", "-e", ToolWork.entry(for: call)]
             return try AttachCommand.parse(words).run()
         }
+        let writing = allowChanges ? "cubby config grant write DIR grants it" : "a dry run writes no files"
+        host.fence.advise { $0 == .read ? "cubby config grant read DIR grants it" : writing }
         let attachments = AttachServer(host) { close($0) }
         defer { attachments?.stop() }
         let function = ToolWork.function(on: host)

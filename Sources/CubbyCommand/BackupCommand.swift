@@ -1,6 +1,9 @@
 import Application
 import ArgumentParser
 import Files
+import Glibc
+import ItemArchive
+import Items
 
 /// `cubby backup OUT`: everything but Caches and tmp, as an iOS backup.
 struct BackupCommand: ParsableCommand {
@@ -31,14 +34,14 @@ struct BackupCommand: ParsableCommand {
         if MemoryContainer.isFolder(container.path) {
             throw CommandFailure.exit(.usage, "\(container.displayPath) \(Self.memoryMessage)")
         }
-        let absolute = PathText.absolute(out, from: WorkingDirectory.path ?? "/")
+        let absolute = try ItemFileArgument.absolute(out)
         guard PosixFileLayer().exists(container.documents) || PosixFileLayer().exists(container.library) else {
             throw CommandFailure.exit(.inputOutput, "there is no container at \(container.displayPath)")
         }
         guard !PosixFileLayer().exists(absolute) else {
             throw CommandFailure.exit(.inputOutput, "\(out) is there already: give a new name")
         }
-        guard !ContainerBackup.isPath(out, in: container) else {
+        guard !ContainerBackup.isPath(absolute, in: container) else {
             throw CommandFailure.exit(.usage, "a backup does not go into the container itself")
         }
         do throws(FileError) {
@@ -77,14 +80,12 @@ struct RestoreCommand: ParsableCommand {
         let container = try ContainerArgument.locate(
             container, orSay: "ends with its run: restore into a folder, and open that")
         do {
+            let path = try WorkingDirectory.absolute(`in`)
+            let isFolder = try checkSource(path, of: container)
             let (files, lock, notice) = try OpenedContainer.own(container)
             defer { lock.release() }
             if let notice { Report.line(notice) }
-            let path = PathText.absolute(`in`, from: WorkingDirectory.path ?? "/")
-            let isFolder = try PosixFileLayer().status(path + "/.") != nil
-            if !isFolder, !PosixFileLayer().exists(path) { throw FileError(.open, `in`, code: 2) }
             let holdsData = try ContainerBackup.holdsData(container, using: files)
-            if isFolder { try checkBackup(path, BeneathFileLayer(path)) }
             guard replace || !holdsData else {
                 throw CommandFailure.exit(
                     .inputOutput, "\(container.displayPath) holds data: --replace moves it aside")
@@ -96,6 +97,8 @@ struct RestoreCommand: ParsableCommand {
                 try BackupArchive.unpack(path, into: files.openFolder(free))
                 try checkBackup(free, files)
                 return (free, files)
+            } checking: {
+                try checkOpens($0)
             }
             try container.create()
             result.report.skipped.forEach(BackupCommand.passOver)
@@ -106,6 +109,47 @@ struct RestoreCommand: ParsableCommand {
             throw CommandFailure.exit(error)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
+        }
+    }
+
+    /// Examines the backup before anything is changed: a container that is made in vain would stay.
+    ///
+    /// - Returns: whether it is a folder.
+    private func checkSource(_ path: String, of container: ApplicationContainer) throws -> Bool {
+        let source = try RealPath.of(path)
+        guard try PosixFileLayer().status(source)?.kind == .directory else {
+            if BackupArchive.isCut(source) {
+                throw CommandFailure.exit(.badData, "\(`in`) is cut: the end of a tar archive is not there")
+            }
+            return false
+        }
+        try checkBackup(source, BeneathFileLayer(source))
+        let target = RealPath.ofExistingPart(of: container.path)
+        guard target != source, !target.hasPrefix(source + "/") else {
+            throw CommandFailure.exit(
+                .usage, "\(container.displayPath) is within \(`in`), which would be copied into itself")
+        }
+        return true
+    }
+
+    /// Refuses data that a host could not open, or only in part: what is there would be moved aside for it.
+    private func checkOpens(_ data: ApplicationContainer) throws {
+        func refuse(_ reason: String) -> ExitCode {
+            CommandFailure.exit(
+                .badData,
+                "\(`in`) is not restored: \(reason.replacing(data.displayPath + "/", with: "")); cubby check --repair mends "
+                    + "a backup that is a folder")
+        }
+        do {
+            try ContainerFormat.check(data)
+            let persistence = ArchivePersistence(
+                folder: data.documents, using: try BeneathFileLayer(data.path), isReadOnly: true)
+            let report = try ItemStore.open(persistence, schema: OwnFields.schema(of: data)).loadReport
+            if report.isSalvaged, let notice = report.notices.first { throw refuse(notice) }
+        } catch let error as ContainerFormatError {
+            throw refuse("it is of \(error.reason)")
+        } catch let error as StoreError {
+            throw refuse(error.message)
         }
     }
 
@@ -154,6 +198,23 @@ enum BackupArchive {
         // A colon would begin the name of a machine.
         let local = path.contains(":") ? ["--force-local"] : []
         try tar(["--extract", "--file", path, "--no-same-owner"] + local, path, in: folder)
+    }
+
+    /// Whether a file of tar lacks the two blocks of zeros at its end: tar itself takes what is cut between two members
+    /// for the whole. The compressed ones are cut noticeably.
+    static func isCut(_ path: String) -> Bool {
+        let layer = PosixFileLayer()
+        guard (try? layer.status(path))??.kind == .regular, let file = try? layer.open(path, .read) else {
+            return false
+        }
+        defer { layer.close(file) }
+        func bytes(_ count: Int, at offset: Int64) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: count)
+            let read = pread(file.descriptor, &bytes, count, off_t(offset))
+            return Array(bytes.prefix(max(0, read)))
+        }
+        guard bytes(5, at: 257) == Array("ustar".utf8), let size = try? layer.status(file).size else { return false }
+        return bytes(1024, at: max(0, Int64(size) - 1024)) != [UInt8](repeating: 0, count: 1024)
     }
 
     private static func compression(of name: String) -> [String] {

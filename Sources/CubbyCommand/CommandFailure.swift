@@ -7,6 +7,7 @@ import Items
 import Lua
 import PredicateFormat
 import Scripting
+import Synchronization
 
 /// The failures of commands: a line on standard error, and the documented exit status.
 enum CommandFailure {
@@ -28,13 +29,11 @@ enum CommandFailure {
         return ExitCode(status.rawValue)
     }
 
-    /// Reports a container that cannot be locked.
-    static func exit(_ error: FolderLockError) -> ExitCode {
+    /// Reports a container that cannot be locked, with advice for the command.
+    static func exit(_ error: FolderLockError, advice: String = "") -> ExitCode {
         switch error {
-        case .file(let error): return exit(error)
-        case .inUse:
-            let advice = "; --read-only opens it beside, --container names another"
-            return exit(.containerInUse, error.message + advice)
+        case .file(let error): exit(error)
+        case .inUse: exit(.containerInUse, error.message + advice)
         }
     }
 
@@ -65,8 +64,14 @@ enum CommandFailure {
     /// none.
     static var outputStatus: ExitStatus { StandardStream.output.loss == nil ? .done : .inputOutput }
 
+    private static let lastMessage = Mutex<String?>(nil)
+
+    /// The last message, for a client that does not see standard error.
+    static var lastSaid: String? { lastMessage.withLock { $0 } }
+
     /// Writes a message to standard error; data in it must be escaped already.
     static func say(_ message: String) {
+        lastMessage.withLock { $0 = message }
         StandardErrorLogHandler.writeToStandardError(StandardErrorLogHandler.wrapped("cubby: \(message)") + "\n")
     }
 }
@@ -107,6 +112,9 @@ enum ContainerArgument {
         let advice = "say with --container or CUBBY_CONTAINER where the data lives."
         guard let container = ApplicationContainer.locate(path) else {
             throw ValidationError("There is no home folder: \(advice)")
+        }
+        do throws(FileError) { _ = try WorkingDirectory.absolute(container.path) } catch {
+            throw CommandFailure.exit(error)
         }
         let isNamed = [path, ProcessEnvironment.value("CUBBY_CONTAINER")].contains { $0?.isEmpty == false }
         // A missing home folder is a mistake, or intended for a user without one: it is not created.

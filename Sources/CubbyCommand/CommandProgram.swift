@@ -397,7 +397,10 @@ struct ScriptSession {
         do {
             return try ScriptHost(options)
         } catch let error as FolderLockError {
-            guard case .file(let cause) = error else { throw CommandFailure.exit(error) }
+            guard case .file(let cause) = error else {
+                throw CommandFailure.exit(
+                    error, advice: ", --read-only reads its last state, and --container names another")
+            }
             throw CommandFailure.exit(cause, advice: advice(on: cause, options.container))
         } catch let error as LandlockError {
             throw CommandFailure.exit(.unavailable, "--require-sandbox: \(error.message)")
@@ -408,16 +411,20 @@ struct ScriptSession {
         } catch let error as StoreError {
             if let error = error.cause as? FileError, error.isMisplaced { throw CommandFailure.exit(error) }
             let isAway = error.code == .inputOutput || error.code == .disconnected
-            throw CommandFailure.exit(isAway ? .inputOutput : .badData, error.message)
+            let help = (error.cause as? FileError).map { advice(on: $0, options.container) } ?? ""
+            throw CommandFailure.exit(isAway ? .inputOutput : .badData, error.message + help)
         }
     }
 
     /// The advice for a container that is readable but not writable.
     private static func advice(on error: FileError, _ container: ApplicationContainer) -> String {
-        guard [EROFS, EACCES, EPERM].contains(error.code), access(container.documents, R_OK | X_OK) == 0 else {
-            return ""
-        }
-        return "; --read-only opens the container and changes nothing"
+        guard [EROFS, EACCES, EPERM, ENOSPC, EDQUOT].contains(error.code),
+            access(container.documents, R_OK | X_OK) == 0
+        else { return "" }
+        var file = stat()
+        let isForeign = lstat(error.path, &file) == 0 && file.st_uid != geteuid()
+        let owner = isForeign ? "; it is not yours: sudo chown \"$(id -u)\" \(error.path) makes it so" : ""
+        return owner + "; --read-only opens the container and changes nothing"
     }
 
     private func read(_ body: () throws(FileError) -> [UInt8]) throws -> [UInt8] {

@@ -181,7 +181,8 @@ struct ConfigRevokeCommand: ParsableCommand {
     func run() throws {
         let file = try target.file()
         let subject = subject ?? ""
-        let path = PathText.absolute(subject, from: WorkingDirectory.path ?? "/")
+        // An absolute one, or a name, is known in any working folder.
+        let path = (try? WorkingDirectory.absolute(subject)) ?? subject
         let names = [subject, path, RealPath.ofExistingPart(of: path)]
         let name = kind == Grant.Kind.net.rawValue ? (try? NetworkGrant(subject))?.description ?? subject : subject
         let revoked = try target.update(file) { configuration in

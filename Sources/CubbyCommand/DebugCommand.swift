@@ -86,7 +86,7 @@ struct DebugCommand: ParsableCommand {
         } catch {
             CommandFailure.say(MainCommand.message(for: error))
         }
-        adapter.end(status: status)
+        adapter.end(status: status, reason: CommandFailure.lastSaid)
         throw ExitCode(status)
     }
 
@@ -199,7 +199,7 @@ final class DebugDoor {
     }
 
     private static func bound(_ path: String) throws(FileError) -> Int32 {
-        guard let address = UnixSocketAddress(PathText.absolute(path, from: WorkingDirectory.path ?? "/")) else {
+        guard let address = UnixSocketAddress(try WorkingDirectory.absolute(path)) else {
             throw FileError(.open, path, code: ENAMETOOLONG)
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -218,7 +218,7 @@ final class DebugDoor {
     private static func isAbandoned(_ path: String) -> Bool {
         var raw = stat()
         guard lstat(path, &raw) == 0, raw.st_mode & S_IFMT == S_IFSOCK, raw.st_uid == geteuid(),
-            let address = UnixSocketAddress(PathText.absolute(path, from: WorkingDirectory.path ?? "/"))
+            let address = (try? WorkingDirectory.absolute(path)).flatMap({ UnixSocketAddress($0) })
         else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

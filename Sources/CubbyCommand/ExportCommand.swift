@@ -85,7 +85,7 @@ struct ExportCommand: ParsableCommand {
         var host = host
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
-        let path = ItemFileArgument.absolute(file ?? "-")
+        let path = try ItemFileArgument.absolute(file ?? "-")
         // Naming the file is consent to write it.
         if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
         let predicate = words.count == 2 || file == nil ? words.first : nil
@@ -155,9 +155,12 @@ struct GalleryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let folder = PathText.absolute(words.last ?? ".", from: WorkingDirectory.path ?? "/")
-        do throws(FileError) { try PosixFileLayer().makeDirectories(folder) } catch {
-            throw CommandFailure.exit(.inputOutput, error.message)
+        let folder: String
+        do throws(FileError) {
+            folder = try WorkingDirectory.absolute(words.last ?? ".")
+            try PosixFileLayer().makeDirectories(folder)
+        } catch {
+            throw CommandFailure.exit(error)
         }
         var host = host
         // Somebody else's container may be read: its script is not run for that.
@@ -165,7 +168,8 @@ struct GalleryCommand: ParsableCommand {
         // Naming the folder is consent to write it.
         host.allowWrite.append(folder)
         let predicate = words.count == 2 ? [words[0]] : []
-        let work = HostWork(Self.chunk, name: "cubby gallery", report: Self.report)
+        let work = HostWork(
+            Self.chunk, name: "cubby gallery", status: ExitStatus.ofExchange, report: Self.report)
         try ScriptSession(
             host, source: .work(work), arguments: [folder, title ?? "", replace ? "replace" : ""] + predicate
         ).run()
@@ -248,7 +252,7 @@ struct ReportCommand: ParsableCommand {
         var host = host
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
-        let path = ItemFileArgument.absolute(words.last ?? "-")
+        let path = try ItemFileArgument.absolute(words.last ?? "-")
         // Naming the file is consent to write it.
         if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
         var options = ItemReport.Options()

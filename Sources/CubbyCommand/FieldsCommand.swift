@@ -40,7 +40,7 @@ struct FieldsCommand: ParsableCommand {
         var host = host
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
-        let path = file.map(ItemFileArgument.absolute)
+        let path = try file.map(ItemFileArgument.absolute)
         var begun: ApplicationContainer?
         if only {
             if host.sharedAddress != nil {

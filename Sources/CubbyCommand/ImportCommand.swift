@@ -166,10 +166,10 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         var host = host
-        let folder = pictures.map(ItemFileArgument.absolute)
+        let folder = try pictures.map(ItemFileArgument.absolute)
         if let folder { host.allowRead.append(folder) }
         // Without a file the pictures are for the items that are there.
-        let path = file.map(ItemFileArgument.absolute) ?? folder ?? "-"
+        let path = try file.map(ItemFileArgument.absolute) ?? folder ?? "-"
         // Naming the file is consent to read it, and for an archive also the files beside it.
         if path != "-", StandardDescriptor.descriptor(of: path) == nil {
             let kind = format.flatMap { ItemFileFormat(rawValue: $0) } ?? ItemFileFormat(path: path)
@@ -201,7 +201,7 @@ struct ImportCommand: ParsableCommand {
         add("path", self.path)
         add("onError", onError)
         if let rejects {
-            let path = ItemFileArgument.absolute(rejects)
+            let path = try ItemFileArgument.absolute(rejects)
             if path != "-" { host.allowWrite.append(PathText.parent(of: path)) }
             add("rejects", path)
         }
@@ -361,8 +361,11 @@ enum ImportWords {
 /// Files named in commands.
 enum ItemFileArgument {
     /// The absolute path; `-`, the standard stream, is unchanged.
-    static func absolute(_ path: String) -> String {
-        path == "-" ? path : PathText.absolute(path, from: WorkingDirectory.path ?? "/")
+    ///
+    /// - Throws: the exit status, after the message, when the working folder is gone.
+    static func absolute(_ path: String) throws -> String {
+        if path == "-" { return path }
+        do throws(FileError) { return try WorkingDirectory.absolute(path) } catch { throw CommandFailure.exit(error) }
     }
 }
 
@@ -452,8 +455,8 @@ struct ImportQuestion {
     static func profile(
         _ name: String, _ header: [String], _ rows: [ImportForm.Row], _ schema: ItemSchema = .household
     ) -> ImportProfile {
-        var fields: [String: String] = [:]
-        var kinds: [String: String] = [:]
+        var fields: NameTable<String> = [:]
+        var kinds: NameTable<String> = [:]
         for row in rows {
             if row.field != row.name { fields[row.name] = row.field ?? "" }
             if let field = row.field, !schema.has(field) { kinds[field] = row.givenKind }

@@ -75,7 +75,7 @@ struct KernelInstallCommand: ParsableCommand {
         guard let program = ProgramPath.current else {
             throw CommandFailure.exit(.unavailable, "the program's own path is not known")
         }
-        let words = [program, "kernel"] + absoluteOptions + ["-f", "{connection_file}"]
+        let words = [program, "kernel"] + (try absoluteOptions()) + ["-f", "{connection_file}"]
         let specification: PropertyListFields = [
             "argv": .array(words.map(PropertyListValue.string)), "language": .string("lua"),
             "display_name": .string(name == "cubby" ? "Cubby" : "Cubby (\(name))"),
@@ -91,14 +91,14 @@ struct KernelInstallCommand: ParsableCommand {
     }
 
     /// The host's options with absolute paths: a notebook is started in another folder.
-    private var absoluteOptions: [String] {
+    private func absoluteOptions() throws -> [String] {
         var words: [String] = []
         for word in options {
             // `--container=DIR` is two words.
             let name = Self.paths.first { word.hasPrefix($0 + "=") }
             let value = String(word.dropFirst(name.map { $0.utf8.count + 1 } ?? 0))
             let isPath = (name ?? words.last).map(Self.paths.contains) ?? false
-            words += [name, isPath && value != MemoryContainer.name ? absolute(value) : value].compactMap(\.self)
+            words += [name, isPath && value != MemoryContainer.name ? try absolute(value) : value].compactMap(\.self)
         }
         return words
     }
@@ -106,12 +106,12 @@ struct KernelInstallCommand: ParsableCommand {
     /// The folder that Jupyter reads.
     private func root() throws -> String {
         guard user || geteuid() != 0 else { return "/usr/local/share/jupyter" }
-        if let folder = ProcessEnvironment.value("JUPYTER_DATA_DIR"), !folder.isEmpty { return absolute(folder) }
+        if let folder = ProcessEnvironment.value("JUPYTER_DATA_DIR"), !folder.isEmpty { return try absolute(folder) }
         guard let home = HomeFolder.path else {
             throw CommandFailure.exit(.usage, "there is no home folder: say with JUPYTER_DATA_DIR where")
         }
         return PathText.join(home, ".local/share/jupyter")
     }
 
-    private func absolute(_ path: String) -> String { PathText.absolute(path, from: WorkingDirectory.path ?? "/") }
+    private func absolute(_ path: String) throws -> String { try ItemFileArgument.absolute(path) }
 }

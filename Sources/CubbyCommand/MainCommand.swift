@@ -65,7 +65,7 @@ struct MainCommand: ParsableCommand {
     static func command(of words: [String]) throws -> any ParsableCommand {
         var words = words
         var command = parsed(words)
-        if let start = command as? StartCommand, let rewritten = subcommandFirst(words, start) {
+        if let start = command as? StartCommand, let rewritten = try subcommandFirst(words, start) {
             words = rewritten
             command = parsed(words)
         }
@@ -128,10 +128,13 @@ struct MainCommand: ParsableCommand {
     }
 
     /// Accepts `cubby --read-only run FILE` like `cubby run --read-only FILE`: options may precede the command's name.
-    private static func subcommandFirst(_ words: [String], _ start: StartCommand) -> [String]? {
-        guard start.code.isEmpty, let word = start.arguments.first,
-            commandsOfHosts.contains(where: { $0.configuration.commandName == word })
-        else { return nil }
+    private static func subcommandFirst(_ words: [String], _ start: StartCommand) throws -> [String]? {
+        guard start.code.isEmpty, let word = start.arguments.first, commandNames.contains(word) else { return nil }
+        guard commandsOfHosts.contains(where: { $0.configuration.commandName == word }) else {
+            if PosixFileLayer().exists(word) { return nil }
+            let options = words.prefix(words.count - start.arguments.count).filter { $0.hasPrefix("-") }
+            throw ValidationError("\(word) takes no \(options.joined(separator: " ")): see cubby help \(word)")
+        }
         let position = words.count - start.arguments.count
         // The subcommands of these commands take the options.
         let withCommands = [SharedCommand.configuration, ConfigCommand.configuration, KernelCommand.configuration]

@@ -81,7 +81,11 @@ struct SQLCommand: ParsableCommand {
         // Somebody else's container may be read: its script is not run for that.
         host.noInit = true
         let statement = text == "-" ? try statementOnInput() : text
-        if SQLEntry.isReading(statement), isThere { host.readOnly = true }
+        if SQLEntry.isReading(statement), let container = present {
+            // What a newer program wrote is shown to who asks for it.
+            if !host.readOnly { try ContainerCheck.checkFormat(container) }
+            host.readOnly = true
+        }
         let format = Format(rawValue: format) ?? .table
         let work = HostWork(Self.chunk, name: "cubby sql", status: Self.status) { results, host in
             Self.report(results, format, host)
@@ -91,12 +95,12 @@ struct SQLCommand: ParsableCommand {
         try ScriptSession(host, source: .work(work), arguments: options + words).run()
     }
 
-    /// Whether there is a container that another process may have open.
-    private var isThere: Bool {
+    /// The container, which another process may have open; nil if there is none.
+    private var present: ApplicationContainer? {
         guard host.shared == nil, ProcessEnvironment.value("CUBBY_SHARED")?.isEmpty ?? true,
             !ContainerArgument.isMemory(host.container), let container = ApplicationContainer.locate(host.container)
-        else { return false }
-        return PosixFileLayer().exists(container.documents)
+        else { return nil }
+        return PosixFileLayer().exists(container.documents) ? container : nil
     }
 
     /// There is nothing to save yet: signals end and stop the process as any other.

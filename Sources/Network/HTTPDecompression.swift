@@ -87,7 +87,13 @@ final class HTTPDecompression {
         var isFull = false
         while stream.pointee.avail_in > 0 || isFull {
             if hasEnded {
-                guard isGzip, library.pointee.inflateReset(stream) == 0 else { throw .damaged }
+                guard isGzip else { throw .damaged }
+                // Writers of blocks, such as tar, fill up the last one with zeros.
+                if let next = stream.pointee.next_in, next.pointee == 0 {
+                    (stream.pointee.next_in, stream.pointee.avail_in) = (next + 1, stream.pointee.avail_in - 1)
+                    continue
+                }
+                guard library.pointee.inflateReset(stream) == 0 else { throw .damaged }
                 hasEnded = false
             }
             var (result, count): (Int32, Int) = (0, 0)

@@ -193,16 +193,22 @@ extension Set<String> {
     /// Whether a text is among these names of the host. A long text is compared with each: the hash of a text that is
     /// not ASCII takes the time of its normalization.
     package func contains(_ text: String) -> Bool {
-        text.utf8.count > 512 ? contains { $0 == text } : hasHashed(text, in: self)
+        text.utf8.count > 512 ? contains { $0 == text } : member(text, of: self).map { $0 == text } ?? false
     }
 }
 
-private func hasHashed<Element>(_ element: Element, in set: Set<Element>) -> Bool { set.contains(element) }
+/// The member that looks like a text.
+private func member<Element>(_ element: Element, of set: Set<Element>) -> Element? {
+    set.firstIndex(of: element).map { set[$0] }
+}
 
 extension Dictionary where Key == String {
     /// The value of a text that others choose, in a table whose names are the host's. A long text is compared with each.
     package subscript(exactly text: String) -> Value? {
-        text.utf8.count > 512 ? first { $0.key == text }?.value : self[text]
+        guard let index = text.utf8.count > 512 ? firstIndex(where: { $0.key == text }) : index(forKey: text),
+            self[index].key == text
+        else { return nil }
+        return self[index].value
     }
 }
 
@@ -211,6 +217,8 @@ extension RawRepresentable<String> {
     package init?(exactly text: String) {
         guard text.utf8.count <= 128 else { return nil }
         self.init(rawValue: text)
+        // The Kelvin sign looks like a K.
+        guard rawValue == text else { return nil }
     }
 }
 
@@ -294,6 +302,11 @@ package struct NameTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
         entries.updateValue(value, forKey: NameKey(text: name))
     }
 
+    @discardableResult
+    package mutating func removeValue(forKey name: String) -> Value? {
+        entries.removeValue(forKey: NameKey(text: name))
+    }
+
     package mutating func removeAll(keepingCapacity: Bool = false) {
         entries.removeAll(keepingCapacity: keepingCapacity)
     }
@@ -308,6 +321,10 @@ extension NameTable: Sendable where Value: Sendable {}
 
 extension NameTable: Equatable where Value: Equatable {
     package static func == (first: Self, second: Self) -> Bool { first.entries == second.entries }
+}
+
+extension NameTable: Hashable where Value: Hashable {
+    package func hash(into hasher: inout Hasher) { hasher.combine(entries) }
 }
 
 extension Sequence<String> {

@@ -60,6 +60,11 @@ extension String {
 extension String {
     /// The text of bytes of any kind: those that are not UTF-8 are written as escapes, `\xff`.
     package init(escaping bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self = text
+            return
+        }
         self = ""
         var (parser, iterator, rest) = (Unicode.UTF8.ForwardParser(), bytes.makeIterator(), bytes[...])
         while true {

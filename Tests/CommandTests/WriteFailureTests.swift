@@ -96,6 +96,42 @@ struct WriteFailureTests {
         }
     }
 
+    @Test("a page, a database and the container on a full disk: 74, and the file is named")
+    func files() throws {
+        let made = try program(
+            "-e", "for i = 1, 3000 do items:createItem{ name = 'Lamp ' .. i, note = ('x'):rep(400) } end")
+        #expect(made.status == .exited(0), "\(made.stderr)")
+        for (command, name) in [("gallery page", "/page/"), ("export out.sqlite", "/out.sqlite")] {
+            let output = try shell("ulimit -f 300; $CUBBY --read-only \(command)")
+            #expect(output.status == .exited(74) && output.stderr.contains(name), "\(command): \(output.stderr)")
+        }
+    }
+
+    @Test(
+        "where the working folder is gone, a relative path is refused and leads nowhere else",
+        arguments: [
+            "--container box -e 'return 1'", "export out.csv", "import in.csv", "backup copy", "restore copy",
+            "gallery page", "report page.html", "init scripts", "fields file.lua",
+        ])
+    func goneFolder(command: String) throws {
+        let output = try shell("mkdir gone && cd gone && rmdir ../gone && $CUBBY \(command)")
+        #expect(output.status == .exited(74), "\(output.stderr)")
+        #expect(output.stderr.contains("the working folder is gone"), "\(output.stderr)")
+    }
+
+    @Test("a program that fails has failed, also where the parent ignores the ends of children")
+    func ignoredChildren() throws {
+        let start = """
+            import os, signal, sys
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        let code = "print(os.execute('exit 3')) print(io.popen('exit 4'):close())"
+        let output = try run(
+            "python3", ["-c", start, program.path, "--allow-run", "-e", code], environment: program.environment)
+        #expect(output.stdout == "nil\texit\t3\nnil\texit\t4\n", "\(output.stderr)")
+    }
+
     @Test("a file that a script leaves open on a full device is named")
     func unclosed() throws {
         let source =

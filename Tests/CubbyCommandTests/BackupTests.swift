@@ -112,6 +112,69 @@ struct BackupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: aside).sorted() == ["Documents", "Library"])
     }
 
+    @Test("a backup that could not be opened takes no container's place", arguments: ["format", "archive"])
+    func unreadable(part: String) throws {
+        try fill()
+        let copy = program.scratch.file("copy")
+        #expect(try program("backup", copy).status == .exited(0))
+        let archive = copy + "/Documents/items.archive"
+        if part == "format" {
+            try program.scratch.write("999\n", to: "copy/Library/format")
+        } else {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: archive))
+            try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: archive))
+        }
+        let refused = try program("restore", "--replace", copy)
+        #expect(refused.status == .exited(65) && refused.stdout == "", "\(refused.stdout)\(refused.stderr)")
+        #expect(refused.stderr.contains("is not restored: "), "\(refused.stderr)")
+        #expect(try program("-e", "print(items[1].name)").stdout == "bear\n")
+        #expect(!program.scratch.names().contains("container.before-restore-1"))
+    }
+
+    @Test("an archive of tar that is cut, wherever, is refused", arguments: ["copy.tar", "copy.tgz"])
+    func cut(name: String) throws {
+        try fill()
+        let copy = program.scratch.file(name)
+        #expect(try program("backup", copy).status == .exited(0))
+        var whole = [UInt8](try program.scratch.read(name))
+        while whole.last == 0 { whole.removeLast() }
+        let target = program.scratch.file("restored")
+        // The ends of blocks, where members end as well.
+        let step = name == "copy.tar" ? 512 : whole.count / 5
+        for length in Set(stride(from: step, to: whole.count, by: step)).union([(whole.count + 511) / 512 * 512 - 8]) {
+            guard length < whole.count || name == "copy.tar" else { continue }
+            let bytes = (whole + [UInt8](repeating: 0, count: 512)).prefix(length)
+            try Data(bytes).write(to: URL(fileURLWithPath: program.scratch.file("cut-" + name)))
+            let output = try program("restore", "--container", target, program.scratch.file("cut-" + name))
+            #expect(output.stdout == "", "\(length): \(output.stderr)")
+            #expect(output.status == .exited(65) || output.status == .exited(74), "\(length): \(output.stderr)")
+        }
+    }
+
+    @Test("a restore that cannot be makes no container, and goes not into its own source")
+    func places() throws {
+        try fill()
+        let copy = program.scratch.file("copy")
+        #expect(try program("backup", copy).status == .exited(0))
+        let absent = try program("restore", "--container", program.scratch.file("new"), program.scratch.file("nothing"))
+        #expect(absent.status == .exited(74) && !program.scratch.names().contains("new"))
+        for place in ["", "/Documents/new"] {
+            let within = try program("restore", "--replace", "--container", copy + place, copy)
+            #expect(within.status == .exited(64), "\(within.stderr)")
+        }
+        #expect(program.scratch.names("copy") == ["Documents", "Library"])
+    }
+
+    @Test("a folder that is no container keeps the files in its tmp")
+    func foreignTemporaryFolder() throws {
+        try program.scratch.write("important", to: "project/tmp/notes.txt")
+        for words in [["-e", "return 1"], ["restore", program.container], ["fields", "--only", "/dev/null"]] {
+            let output = try program(words, environment: ["CUBBY_CONTAINER": program.scratch.file("project")])
+            #expect(output.status != .exited(0), "\(words): \(output.stderr)")
+            #expect(program.scratch.names("project/tmp") == ["notes.txt"], "\(words)")
+        }
+    }
+
     @Test("what is no backup is refused")
     func noBackup() throws {
         #expect(try program("backup", program.scratch.file("x")).status == .exited(74))

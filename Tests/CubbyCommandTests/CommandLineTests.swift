@@ -40,6 +40,13 @@ struct CommandLineTests {
         #expect(FileManager.default.fileExists(atPath: container + "/Documents"))
     }
 
+    @Test("options before a command that takes none are refused by its name")
+    func optionsOfNoHost() throws {
+        let refused = try program("--container", program.scratch.file("x"), "check", "x")
+        #expect(refused.status == .exited(64))
+        #expect(refused.stderr.hasPrefix("Error: check takes no --container: see cubby help check\n"))
+    }
+
     @Test("-e runs a chunk; what follows is its arguments")
     func chunk() throws {
         #expect(try program("-e", "print(app.state, #items)").stdout == "active\t0\n")
@@ -271,6 +278,8 @@ struct CommandLineTests {
             Ending(["run", "-"], input: "os.exit(9)", 9, ""),
             Ending(["-i"], input: "error('no')", 1, "no"),
             Ending(["-i", "-e", ""], input: "error('no')\nprint(1)\n", 1, "no"),
+            Ending(["-i", "-e", ""], input: "error('no')\n:quit\n", 1, "no"),
+            Ending(["-i", "-e", ""], input: ":quit\n", 0, ""),
             Ending(["-i", "-e", "error('no')"], input: "print(1)\n", 1, "no"),
             Ending(["-i", "-e", ""], input: "print(1)\n", 0, ""),
             Ending(["-i", "-e", ""], input: "error('no')\nos.exit(4)\n", 4, "no"),

@@ -1,4 +1,5 @@
 import CommandTestSupport
+import Files
 import Foundation
 import TestSupport
 import Testing
@@ -42,7 +43,8 @@ struct ContainerCheckTests {
         try change(program.archive) { $0.removeLast(50) }
         try change("\(documents)/items.journal") { $0.append(contentsOf: [1, 2, 3]) }
         try program.scratch.write("half", to: "container/Documents/.cubby-1-abc-1.tmp")
-        let picture: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0]
+        let teapot = URL(fileURLWithPath: "\(Project.root)/examples/data/pictures/teapot.jpg")
+        let picture = [UInt8](try Data(contentsOf: teapot))
         try program.scratch.write(picture, to: "container/Documents/key 999")
         try program.scratch.write(picture, to: "container/Documents/key 3")
         let damaged = try Data(contentsOf: URL(fileURLWithPath: program.archive))
@@ -68,6 +70,86 @@ struct ContainerCheckTests {
         #expect(again.stdout.hasSuffix("nothing is wrong\n"), "\(again.stdout)")
         #expect(again.stdout.contains("items.archive.damaged-1 is kept"))
         #expect(try program("-e", "print(#items, items[30].name)").stdout == "30\titem 30\n")
+    }
+
+    @Test("a damaged item of an archive with an index is repaired, or a save keeps it as it was")
+    func damagedItem() throws {
+        let make = try program(
+            "-e",
+            "for i = 1, 5000 do items:createItem{ name = ('item %05d of a long name'):format(i) } end assert(items:saveChanges())"
+        )
+        #expect(make.status == .exited(0))
+        // The first reference to a value in the dictionary of an item, whose text comes before it: out of range now.
+        try change(program.archive) { data in
+            guard let text = data.range(of: Data("item 02500 of".utf8)),
+                let marker = data[text.upperBound...].firstIndex(where: { $0 & 0xF0 == 0xD0 })
+            else { return }
+            data[marker + 1 + 2 * Int(data[marker] & 0x0F)] ^= 0xF0
+        }
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: program.archive))
+        let explained = try program("check", program.container)
+        #expect(explained.status == .exited(65), "\(explained.stdout)")
+        #expect(explained.stdout.contains("items.archive is damaged"), "\(explained.stdout)")
+        let repaired = try program("check", program.container, "--repair")
+        #expect(repaired.status == .exited(0), "\(repaired.stdout)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(documents)/items.archive.damaged-1")) == damaged)
+        #expect(try program("check", program.container).status == .exited(0))
+    }
+
+    @Test("what a repair cannot mend remains an error")
+    func remains() throws {
+        try fill()
+        // A picture that breaks off.
+        let picture: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0]
+        try program.scratch.write(picture, to: "container/Documents/key 3")
+        try program.scratch.write("half", to: "container/Documents/.cubby-1-abc-1.tmp")
+        let output = try program("check", program.container, "--repair")
+        #expect(output.stdout.contains("repaired: removed"), "\(output.stdout)")
+        #expect(output.status == .exited(65), "\(output.stdout)")
+    }
+
+    @Test("a lost format is written again from the journal, before anything is misread")
+    func lostFormat() throws {
+        try program.scratch.write("return { { name = 'title', kind = 'string' } }", to: "f.lua")
+        let only = try program("fields", "--container", program.container, "--only", program.scratch.file("f.lua"))
+        #expect(only.status == .exited(0), "\(only.stderr)")
+        _ = try program("-e", "items:createItem{ title = 'A' }")
+        let format = "\(program.container)/Library/format"
+        for text in ["", nil] {
+            try FileManager.default.removeItem(atPath: format)
+            if let text { try program.scratch.write(text, to: "container/Library/format") }
+            #expect(try program("-e", "items:createItem{ title = 'B' }").status == .exited(65))
+            let output = try program("check", program.container, "--repair")
+            #expect(output.status == .exited(0), "\(output.stdout)\(output.stderr)")
+            #expect(output.stdout.contains("wrote Library/format"), "\(output.stdout)")
+            #expect(try program("-e", "print(#items, items[1].title, items[1].name)").stdout == "1\tA\tnil\n")
+        }
+    }
+
+    @Test("a newer format is told to readers; sql asks for --read-only, and a newer journal is not repaired")
+    func newerFormats() throws {
+        try fill()
+        let journal = "\(documents)/items.journal"
+        _ = try program("-e", "items[1].name = 'x'; items:synchronize()")
+        try program.scratch.write("999\n", to: "container/Library/format")
+        let read = try program("--read-only", "-e", "print(#items)")
+        #expect(read.status == .exited(0) && read.stderr.contains("container format 999"), "\(read.stderr)")
+        let refused = try program("sql", "SELECT count(*) FROM items")
+        #expect(refused.status == .exited(65) && refused.stderr.contains("--read-only"), "\(refused.stderr)")
+        let shown = try program("sql", "--read-only", "SELECT count(*) FROM items")
+        #expect(shown.status == .exited(0) && shown.stdout.contains("30"), "\(shown.stderr)")
+        try FileManager.default.removeItem(atPath: "\(program.container)/Library/format")
+        try change(journal) { data in
+            data[8] = 99
+            withUnsafeBytes(of: Checksum.hash(Array(data[..<56])).littleEndian) {
+                data.replaceSubrange(56..<64, with: $0)
+            }
+        }
+        for arguments in [["check", program.container], ["check", program.container, "--repair"]] {
+            let output = try program(arguments)
+            #expect(output.status == .exited(65), "\(output.stdout)\(output.stderr)")
+            #expect(output.stdout.contains("a newer one wrote it") && !output.stdout.contains("--repair would"))
+        }
     }
 
     @Test("a bit that changed in a large archive shows in its checksum")

@@ -76,6 +76,12 @@ struct ItemFileCommandTests {
         #expect(try program("import", program.scratch.file("none.csv")).status == .exited(74))
         #expect(try program("import", path, "--key", "nmae").status == .exited(65))
         #expect(try program("import", "--map", "name", path).status == .exited(64))
+        let json = try program.scratch.write("[]", to: "a.json")
+        for (words, option) in [(["--delimiter", ";"], "delimiter"), (["--no-header"], "no-header")] {
+            let foreign = try program(["import", json] + words)
+            #expect(foreign.status == .exited(64))
+            #expect(foreign.stderr.hasPrefix("cubby: --\(option) is for csv"), "\(foreign.stderr)")
+        }
     }
 
     @Test("items go out to a pipe and to files, all or those of a predicate")

@@ -86,7 +86,8 @@ struct ReleasedContainersTests {
             let output = try program(words)
             #expect(output.status == .exited(65), "\(words): \(output.stderr)")
             #expect(output.stdout == "")
-            #expect(output.stderr.contains("a newer cubby wrote it"), "\(output.stderr)")
+            let reason = isNumber ? "a newer cubby wrote it" : "Library/format is damaged"
+            #expect(output.stderr.contains(reason), "\(output.stderr)")
             #expect(output.stderr.contains("--read-only"), "\(output.stderr)")
         }
         #expect(try contents() == before)

@@ -8,6 +8,20 @@ import Testing
 @testable import Items
 @testable import SharedItems
 
+@Suite("Messages of refused commits")
+struct RefusedCommitTests {
+    @Test("name the first of the items by the beginning of its key")
+    func first() {
+        let commits = [String(repeating: "k", count: 2000), "other"].map { key in
+            var commit = EncodedCommit(removed: [], record: [])
+            commit.keys = [CommitCall.item(key).key]
+            return commit
+        }
+        let message = commits.named(in: StoreError(.invalidValue(field: ""), "no")).message
+        #expect(message == "2 items, the first of them \(String(repeating: "k", count: 60))… (1,940 more bytes): no")
+    }
+}
+
 /// A call of the server's function that makes a commit, with what a host sends.
 struct CommitCall {
     var commit: EncodedCommit

@@ -54,6 +54,26 @@ struct ExactTextsTests {
         }
     }
 
+    @Test("a text that only looks like a name of the host is none")
+    func hostNames() {
+        enum Unit: String { case kelvin = "K", accented = "\u{E9}" }
+        for (name, text) in [("K", "\u{212A}"), ("\u{E9}", "e\u{301}")] {
+            #expect([name: 1][exactly: name] == 1 && [name: 1][exactly: text] == nil)
+            #expect(Set([name]).contains(name) && !Set([name]).contains(text))
+            #expect(Unit(exactly: name) != nil && Unit(exactly: text) == nil)
+            #expect(NameTable(dictionaryLiteral: (name, 1)) != [text: 1])
+        }
+        var table: NameTable<Int> = ["\u{E9}": 1, "e\u{301}": 2]
+        #expect(table.removeValue(forKey: "e\u{301}") == 2 && table == ["\u{E9}": 1])
+    }
+
+    @Test("bytes of a long text are taken at once, and others are escaped", .timeLimit(.minutes(1)))
+    func escaping() {
+        let text = [UInt8](repeating: 0x61, count: 64 << 20)
+        #expect(String(escaping: text).utf8.count == text.count)
+        #expect(String(escaping: [0x61, 0xFF, 0xC3, 0xA9, 0x0A, 0xC3]) == "a\\xff\u{E9}\n\\xc3")
+    }
+
     @Test("a text that is no case of an enumeration is none at any length")
     func cases() {
         enum Word: String { case each, every }

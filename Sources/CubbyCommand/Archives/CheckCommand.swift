@@ -186,9 +186,7 @@ struct ContainerCheck {
         } catch {
             throw CommandFailure.exit(error, advice: Self.advice(container, error))
         }
-        let check = StoreCheck(
-            container, using: layer, schema: OwnFields.schema(of: container),
-            logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let check = self.check(layer)
         Report.line("\(container.displayPath):")
         if provenance.isWanted { recordFiles() }
         for finding in check.findings {
@@ -208,10 +206,21 @@ struct ContainerCheck {
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as StoreError {
-            throw CommandFailure.exit(error.code == .corruptArchive ? .badData : .inputOutput, error.message)
+            throw CommandFailure.exit(error.code == .inputOutput ? .inputOutput : .badData, error.message)
         } catch let error as FileError {
             throw CommandFailure.exit(error)
         }
+        let left = self.check(layer).findings.filter { $0.severity == .error }
+        if left.isEmpty { return }
+        Report.line("  what remains:")
+        for finding in left { Report.line("  \(finding.severity.rawValue): \(finding.message)") }
+        throw ExitCode(ExitStatus.badData.rawValue)
+    }
+
+    private func check(_ layer: BeneathFileLayer) -> StoreCheck {
+        StoreCheck(
+            container, using: layer, schema: OwnFields.schema(of: container),
+            logger: Logger(label: "cubby", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
     /// Records the files of the container's stores, with their digests; the caches and scripts are not checked.
@@ -244,15 +253,25 @@ struct ContainerCheck {
     private func repairLayout() throws {
         do {
             if repair != nil {
-                for text in try ContainerRepair(container).mend() { Report.line("repaired: \(text)") }
+                let hasOwnFields = StoreCheck.hasOwnFields(container)
+                for text in try ContainerRepair(container).mend(hasOwnFields: hasOwnFields) {
+                    Report.line("repaired: \(text)")
+                }
             }
-            try ContainerFormat.check(container)
-        } catch let error as ContainerFormatError {
-            throw CommandFailure.exit(.badData, error.description)
+            try Self.checkFormat(container)
         } catch let error as FolderLockError {
             throw CommandFailure.exit(error)
         } catch let error as FileError {
             throw CommandFailure.exit(error, advice: repair == nil ? Self.advice(container, error) : "")
+        }
+    }
+
+    /// Refuses a container of a newer format.
+    static func checkFormat(_ container: ApplicationContainer) throws {
+        do { try ContainerFormat.check(container) } catch let error as ContainerFormatError {
+            throw CommandFailure.exit(.badData, error.description)
+        } catch let error as FileError {
+            throw CommandFailure.exit(error, advice: advice(container, error))
         }
     }
 

@@ -78,7 +78,14 @@ package enum DatabaseFile {
     ) throws -> Result {
         let database = try open(host, path, isReadOnly: false)
         defer { database.close() }
-        return try body(database)
+        return try naming(path) { try body(database) }
+    }
+
+    /// Names the file in an error of the disk, which SQLite does not.
+    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as SQLiteError where [.full, .inputOutput].contains(error.code) {
+            throw FileError(.write, path, code: error.code == .full ? ENOSPC : EIO, reason: error.message)
+        }
     }
 
     /// Runs a body that writes a new database, which replaces the file at a path once it is complete.
@@ -89,9 +96,11 @@ package enum DatabaseFile {
         let temporary = PathText.join(PathText.parent(of: path), layer.temporaryName())
         defer { try? layer.remove(temporary) }
         let database = try open(host, temporary, isReadOnly: false)
-        // No other process has the new file open, and a crash leaves the old one.
-        try database.execute("pragma synchronous = off")
-        let result = try body(database)
+        let result = try naming(path) {
+            // No other process has the new file open, and a crash leaves the old one.
+            try database.execute("pragma synchronous = off")
+            return try body(database)
+        }
         database.close()
         let file = try layer.open(temporary, .update)
         defer { layer.close(file) }

@@ -287,17 +287,21 @@ package struct HookBinding {
         }
     }
 
+    /// Refuses the name of no event.
+    package func check(_ event: String, of owner: EventDeclaration.Owner) throws(LuaMismatch) {
+        let events = EventDeclaration.names(of: owner)
+        if events.contains(event) || (owner == .app && Self.isUserEvent(event)) { return }
+        let cocoa = owner == .app ? CocoaNames.event(for: event, among: events) : nil
+        let hint = cocoa.map { "; did you mean '\($0)'?" } ?? NearestNames.hint(for: event, among: events)
+        throw LuaMismatch("unknown event '\(event)'\(hint)", argument: "event")
+    }
+
     /// Registers a handler with the arguments of `on`.
     package func register(
         _ event: String, _ options: OptionsOrHandler, _ handler: LuaFunction?,
         of owner: EventDeclaration.Owner, once: Bool = false
     ) throws -> Hook {
-        let events = EventDeclaration.names(of: owner)
-        guard events.contains(event) || (owner == .app && Self.isUserEvent(event)) else {
-            let cocoa = owner == .app ? CocoaNames.event(for: event, among: events) : nil
-            let hint = cocoa.map { "; did you mean '\($0)'?" } ?? NearestNames.hint(for: event, among: events)
-            throw LuaMismatch("unknown event '\(event)'\(hint)", argument: "event")
-        }
+        try check(event, of: owner)
         switch options {
         case .handler(let function):
             if handler != nil {

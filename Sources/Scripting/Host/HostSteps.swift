@@ -156,10 +156,10 @@ package struct Stores {
     }
 
     /// Logs what was found in the files, and what will be found later.
-    func report(_ restoreNotice: String?, to logger: Logger, isStrict: Bool) {
+    func report(_ notice: String?, to logger: Logger, isStrict: Bool) {
         restoreIndexes(logger)
         reportPlaces(logger)
-        for notice in [restoreNotice].compactMap({ $0 }) + items.loadReport.notices + items.carriedNotices {
+        for notice in [notice].compactMap({ $0 }) + items.loadReport.notices + items.carriedNotices {
             logger.warning("\(notice)")
         }
         if let problem = defaults.problem { logger.warning("\(problem.message)") }
@@ -293,7 +293,7 @@ final class ApplicationStatus {
     var isKilled: () -> Bool = { false }
 
     /// Whether nested waits must end now.
-    var isEnding: Bool { exitCode != nil || skipsHandlers || isKilled() }
+    var isEnding: Bool { exitCode != nil || deferredEnd != nil || skipsHandlers || isKilled() }
 
     /// Whether code is stopped because the application ends, which is no failure of that code. Handlers that a second
     /// SIGTERM stops are reported.

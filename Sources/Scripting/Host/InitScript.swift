@@ -13,7 +13,7 @@ package final class InitScript {
         /// The delegate set by the script.
         var delegate: LuaTable?
         /// The watched files, with their status when they ran.
-        var watched: [String: FileStatus?] = [:]
+        var watched: NameTable<FileStatus?> = [:]
     }
 
     private unowned let host: ScriptHost
@@ -99,9 +99,9 @@ package final class InitScript {
         }
     }
 
-    private func watchedFiles() -> [String: FileStatus?] {
+    private func watchedFiles() -> NameTable<FileStatus?> {
         let paths = [path] + runtime.modules.files.filter { $0.hasPrefix(container.scripts + "/") }
-        return Dictionary(paths.map { ($0, (try? host.files.status($0)) ?? nil) }) { first, _ in first }
+        return paths.reduce(into: [:]) { $0[$1] = .some((try? host.files.status($1)) ?? nil) }
     }
 
     /// Reloads the file in the same state: globals stay, the registrations of the previous version are removed. When

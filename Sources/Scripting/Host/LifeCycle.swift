@@ -59,7 +59,7 @@ package final class LifeCycle {
         backgroundTasks = BackgroundTasks(runtime)
         restoration = RestorationState(stores.restoration, runtime, saver)
         runtime.hooks.handlerFailed = { [unowned self] in backgroundTasks.endAll(of: $0) }
-        runtime.hooks.handlerBegins = { [unowned self] in saver.beginChanges() }
+        runtime.hooks.handlerBegins = { [unowned self] in saver.beginChanges(inGroup: true) }
         runtime.scheduler.isInTransaction = { [items = stores.items] in items.isInTransaction }
         runtime.state.interruptHandler = { [unowned self] reasons in interrupted(reasons) }
         runtime.loop.onSignal = { [unowned self] signal in received(signal) }

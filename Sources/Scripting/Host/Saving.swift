@@ -129,15 +129,16 @@ package final class StoreSaver {
 
     /// Begins the changes of a handler, or of other code that runs in the middle of code.
     ///
+    /// - Parameter inGroup: whether they share the sync of the code around them: a loop that a handler observes waits for
+    ///   the disk once.
     /// - Returns: commits them, and returns the failure that has rolled them back. The code around hears it as well, at its
     ///   own next commit, if it had changes that were rolled back with them.
-    package func beginChanges() -> () -> LuaError? {
+    package func beginChanges(inGroup: Bool) -> () -> LuaError? {
         let earlier = unheardLoss
         let hasEarlierChanges = items.hasUncommittedChanges
         unheardLoss = nil
         return { [unowned self] in
-            // A nested handler shares the sync of its caller: a loop that a handler observes waits for the disk once.
-            let loss = loss(commit(inGroup: runtime.state.depth > 0))
+            let loss = loss(commit(inGroup: inGroup && runtime.state.depth > 0))
             unheardLoss = earlier ?? (hasEarlierChanges && runtime.scheduler.current != nil ? loss : nil)
             return loss.map { Self.failure($0, $0.message) }
         }
@@ -385,7 +386,7 @@ struct WriteFailures {
     }
 
     /// The messages reported for an area since its last success.
-    private var reported: [Area: Set<String>] = [:]
+    private var reported: [Area: NameSet] = [:]
     /// Whether the full disk was reported since the last success of any area.
     private var hasReportedFullDisk = false
 

@@ -17,7 +17,7 @@ package final class ScriptDebugger {
     /// The current break.
     private var current: ScriptBreak?
     /// The places of skipped calls of `breakpoint()`, each logged once.
-    private var passedOver: Set<String> = []
+    private var passedOver: NameSet = []
 
     init(_ host: ScriptHost) {
         self.host = host
@@ -160,20 +160,18 @@ package final class ScriptBreak {
     unowned let host: ScriptHost
     /// The deadline of the life-cycle handler or the background time, in the life cycle.
     private let deadline: MonotonicTime?
-    private let paused: ScriptTask?
 
     init(_ host: ScriptHost, _ stop: LuaBreak, deadline: MonotonicTime?) {
         self.host = host
         self.stop = stop
         self.deadline = deadline
-        paused = host.scheduler.current
-        title = paused?.title
+        title = host.scheduler.current?.title
     }
 
     /// Set when the break must end, regardless of the user.
     package var ending: Ending? {
         let status = host.runtime.status
-        if status.isEnding || status.deferredEnd != nil { return .ended }
+        if status.isEnding { return .ended }
         if host.lifeCycle.foreground.isInterrupted { return .interrupted }
         if let deadline, deadline <= .now() { return .timeIsUp }
         if host.state.isUnwinding { return .ended }
@@ -185,8 +183,8 @@ package final class ScriptBreak {
         host.loop.runOnce(timeout: deadline.map { max($0.seconds(since: .now()), 0) })
     }
 
-    /// Whether an evaluation is running: stopping it does not stop the paused script.
-    package var isEvaluating: Bool { host.scheduler.current !== paused }
+    /// Whether an evaluation runs or waits: stopping it does not stop the paused script.
+    package private(set) var isEvaluating = false
 
     /// Discards a Ctrl-C that is meant for the line being typed.
     package func dropInterrupt() { host.lifeCycle.foreground.dropInterrupt() }
@@ -211,15 +209,23 @@ package final class ScriptBreak {
         do throws(LuaError) {
             let function = try stop.compile(text, in: call, as: kind)
             willRun()
-            let commit = host.lifeCycle.saver.beginChanges()
-            let values = host.lifeCycle.foreground.finish(
-                host.scheduler.start(function, stop.varargs(of: call), seconds: seconds, generation: 0))
+            let commit = host.lifeCycle.saver.beginChanges(inGroup: false)
+            let values = run(function, stop.varargs(of: call), seconds)
             guard let loss = commit() else { return values }
             if case .success = values { throw loss }
             // The text's own error is shown instead.
             host.logger.error("\(loss.message)")
             return values
         } catch { return .failure(error) }
+    }
+
+    private func run(
+        _ function: LuaFunction, _ arguments: [LuaValue], _ seconds: Double?
+    ) -> Result<[LuaValue], LuaError> {
+        isEvaluating = true
+        defer { isEvaluating = false }
+        return host.lifeCycle.foreground.finish(
+            host.scheduler.start(function, arguments, seconds: seconds, generation: 0))
     }
 
     /// How the script resumes: an ending comes first.
@@ -257,9 +263,7 @@ extension ScriptBreak {
         defer { host.lifeCycle.foreground.end(outer) }
         do throws(LuaError) {
             let function = try host.state.load(Array("return \(expression)".utf8), name: "=(debugger)")
-            let task = host.scheduler.start(
-                function, arguments, seconds: ScriptDebugger.evaluationLimit, generation: 0)
-            return host.lifeCycle.foreground.finish(task).map { $0.first ?? .nil }
+            return run(function, arguments, ScriptDebugger.evaluationLimit).map { $0.first ?? .nil }
         } catch { return .failure(error) }
     }
 }

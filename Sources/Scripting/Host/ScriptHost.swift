@@ -52,7 +52,7 @@ public final class ScriptHost {
         sandbox = try Sandbox(opened, options, log.logger)
         stores = try Stores(sandbox, options, log.logger)
         runtime = try Runtime(options, log)
-        stores.report(opened.restoreNotice, to: log.logger, isStrict: options.isStrict)
+        stores.report(opened.notice, to: log.logger, isStrict: options.isStrict)
         lifeCycle = LifeCycle(sandbox, stores, runtime, options)
         commitListeners = CommitListeners(stores.items, runtime.scheduler)
         handlers = HookBinding(runtime)

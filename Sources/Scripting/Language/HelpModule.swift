@@ -31,7 +31,7 @@ enum HelpModule {
 
     /// The text of `help()`.
     static func overview(_ declarations: LuaDeclarations, _ schema: ItemSchema) -> String {
-        var seen: Set<String> = []
+        var seen: NameSet = []
         // A module and the class of its values may have the same name: the module represents both.
         let shown = declarations.all.sorted { $0.kind == .module && $1.kind != .module }
             .filter { $0.isGlobal && !$0.isPartOfLua && seen.insert($0.name).inserted }.sorted {
@@ -106,13 +106,17 @@ enum HelpModule {
         if let event = EventDeclaration.all.first(where: { $0.name == subject }) { return describe(event) }
         let parts = subject.split(whereSeparator: { $0.is(".") || $0.is(":") }).map(String.init)
         guard let member = parts.last else { return nil }
-        let found = declarations.all.filter { parts.count == 1 || $0.name == parts[0] }.compactMap { owner -> String? in
-            if let function = (owner.functions + owner.statics).first(where: { $0.name == member }) {
-                return describe(function, of: owner)
+        func texts(_ isOwner: (LuaDeclaration) -> Bool) -> [String] {
+            declarations.all.filter(isOwner).compactMap { owner in
+                if let function = (owner.functions + owner.statics).first(where: { $0.name == member }) {
+                    return describe(function, of: owner)
+                }
+                return owner.properties.first { $0.name == member }.map { describe($0, of: owner) }
             }
-            guard let property = owner.properties.first(where: { $0.name == member }) else { return nil }
-            return describe(property, of: owner)
         }
+        var found = texts { parts.count == 1 || $0.name == parts[0] }
+        // An object is mostly called like its class: `item.image` of Item, `query:sum` of Query.
+        if found.isEmpty { found = texts { $0.name.lowercased() == parts[0].lowercased() } }
         return found.isEmpty ? nil : found.joined(separator: "\n")
     }
 

@@ -132,7 +132,7 @@ enum ProgramModule {
         watch = loop.watch(descriptor) { _ in
             watch?.cancel()
             close(descriptor)
-            done(child.end() ?? .exited(0))
+            done(child.end() ?? .unknown)
         }
         return {
             watch?.cancel()
@@ -147,6 +147,7 @@ enum ProgramModule {
         case .exited(0): [.boolean(true), "exit", .integer(0)]
         case .exited(let code): [.nil, "exit", .integer(Int64(code))]
         case .signaled(let signal): [.nil, "signal", .integer(Int64(signal))]
+        case .unknown: [.nil, .string(LuaString(SystemErrorText.describe(ECHILD))), .integer(Int64(ECHILD))]
         }
     }
 }

@@ -60,6 +60,18 @@ package final class StandardInput {
         resume()
     }
 
+    /// Ends the reads that wait, as the end of the input does.
+    package func supplyEnd() {
+        for read in reads {
+            runtime.loop.urgently { [weak self] in
+                guard let self, reads.contains(where: { $0 === read }) else { return }
+                _ = advance(read, isAtEnd: true)
+                forget(read)
+                read.resume()
+            }
+        }
+    }
+
     // MARK: Reading
 
     /// Reads by formats, as Lua's `read` does; a line if there are none.

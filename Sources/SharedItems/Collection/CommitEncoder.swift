@@ -242,8 +242,8 @@ extension [EncodedCommit] {
             let name = key.withUnsafeBytes({ try? RecordChange.key($0) })
         else { return error }
         let count = reduce(0) { $0 + $1.keys.count + $1.removed.count }
-        let item = "the item \(VisibleText.line(name.shortened(to: 60)))"
-        let items = count == 1 ? item : "\(count.counted("item")), the first of them \(name)"
+        let first = VisibleText.line(name.shortened(to: 60))
+        let items = count == 1 ? "the item \(first)" : "\(count.counted("item")), the first of them \(first)"
         return StoreError(error.code, "\(items): \(error.message)\(end)", cause: error.cause)
     }
 }

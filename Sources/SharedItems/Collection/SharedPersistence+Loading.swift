@@ -213,9 +213,6 @@ enum RecordChecksum {
         return record + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
     }
 
-    /// A record without its checksum.
-    ///
-    /// - Throws: `StoreError` with `corruptJournal` if the checksum does not match.
     /// The changes of a sealed record.
     static func changes(
         of sealed: [UInt8], rank: ArraySlice<UInt8> = [], _ schema: ItemSchema
@@ -225,6 +222,9 @@ enum RecordChecksum {
         }
     }
 
+    /// A record without its checksum.
+    ///
+    /// - Throws: `StoreError` with `corruptJournal` if the checksum does not match.
     static func opened(
         _ sealed: UnsafeRawBufferPointer, rank: ArraySlice<UInt8> = []
     ) throws(StoreError) -> UnsafeRawBufferPointer {

@@ -71,7 +71,7 @@ final class CommitQueue {
             let token = [UInt8](try reader.piece(16))
             let host = try reader.string()
             guard let lost = try reader.value().fields else { throw reader.corrupt("items are none") }
-            var items: [String: PropertyListFields] = [:]
+            var items: NameTable<PropertyListFields> = [:]
             for (key, item) in lost { items[key] = item.fields }
             move(token, host, items, denial: reader.isAtEnd ? nil : try reader.string())
         case nil: throw reader.corrupt("an unknown record")
@@ -153,7 +153,7 @@ final class CommitQueue {
         conflicts.removeAll { gone.contains($0.token) }
     }
 
-    private func move(_ token: [UInt8], _ host: String, _ lost: [String: PropertyListFields], denial: String?) {
+    private func move(_ token: [UInt8], _ host: String, _ lost: NameTable<PropertyListFields>, denial: String?) {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         var commit = waiting.remove(at: index)
         (commit.pending.host, commit.pending.lostItems, commit.pending.denial) = (host, lost, denial)

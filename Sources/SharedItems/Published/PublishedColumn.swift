@@ -39,7 +39,7 @@ extension PublishedColumn {
             types.append((declared.name, PublishedType(declared)))
         }
         let retained = types.map { wanted in former.first { $0.field == wanted.field && $0.type == wanted.type } }
-        var names = reserved.union(retained.compactMap { $0?.name })
+        var names = NameSet(reserved).union(retained.compactMap { $0?.name })
         return zip(types, retained).map { wanted, retained in
             if let retained { return retained }
             let name = unused(PublishedText.name(wanted.field), names)
@@ -48,7 +48,7 @@ extension PublishedColumn {
         }
     }
 
-    private static func unused(_ name: String, _ names: Set<String>) -> String {
+    private static func unused(_ name: String, _ names: NameSet) -> String {
         var candidate = shortened(name, to: nameLimit)
         var number = 1
         while names.contains(candidate) {

@@ -81,7 +81,7 @@ package struct SharedPublication: Sendable, Hashable {
     ) throws(PostgresError) -> (line: String, advice: String?)? {
         guard try exists(connection), let known = try Publication(connection, number) else { return nil }
         let columns = known.columns.map { VisibleText.line($0.name) }.joined(separator: ", ")
-        let fields = Set(known.columns.map(\.field))
+        let fields = NameSet(known.columns.map(\.field))
         let lacking = declared.filter { !fields.contains($0) && $0 != "itemKey" }
         let tables = try connection.run(
             "select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace "

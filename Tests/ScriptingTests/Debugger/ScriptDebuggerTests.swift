@@ -78,6 +78,25 @@ struct ScriptDebuggerTests {
         #expect(user.breaks.count == 1)
     }
 
+    @Test("with durability power it is on the disk when the evaluation ends")
+    func synced() throws {
+        let persistence = SyncedPersistence()
+        let embedding = try Embedding(scratch.file("power")) { options in
+            options.durability = .power
+            options.persistence = { _ in persistence }
+        }
+        embedding.host.launch()
+        embedding.host.debugger.frontEnd = user
+        user.answer = { stop in
+            persistence.isSynced = false
+            _ = BreakRecorder.value("items:createItem{ name = 'Lamp' }", at: stop)
+            #expect(persistence.isSynced)
+            return .resume
+        }
+        _ = embedding.run("breakpoint()")
+        #expect(user.breaks.count == 1)
+    }
+
     @Test("a handler, a timer and a task break, each with its title")
     func titles() {
         _ = embedding.run(
@@ -267,4 +286,18 @@ struct ScriptDebuggerTests {
         #expect(ScriptDebugger.isFile("\(folder)/way/main.lua", of: real))
         #expect(!ScriptDebugger.isFile("\(folder)/other/main.lua", of: real))
     }
+}
+
+/// Keeps nothing, and knows whether its last commit would survive a power cut.
+private final class SyncedPersistence: ItemPersistence, @unchecked Sendable {
+    // Guard: the test's thread alone uses it.
+    var isSynced = true
+    let isReadOnly = false
+
+    func load(into loader: ItemLoader) -> ItemLoadReport { ItemLoadReport() }
+    func append(_ commit: borrowing ItemCommit, durable: Bool) -> ItemRevision {
+        isSynced = durable
+        return commit.revision.next
+    }
+    func synchronize() { isSynced = true }
 }

@@ -80,6 +80,10 @@ struct HTTPBodyTests {
             switch request.line.split(separator: " ")[1] {
             case "/garbage": Self.send(Array("garbage".utf8), "200 OK\r\nContent-Encoding: gzip", to: client)
             case "/behind": Self.send(gzip + [1, 2, 3], "200 OK\r\nContent-Encoding: gzip", to: client)
+            case "/zeros":
+                let filled = gzip + [UInt8](repeating: 0, count: 1 << 17)
+                Self.send(filled, "200 OK\r\nContent-Encoding: gzip", to: client)
+            case "/behindZeros": Self.send(gzip + [0, 1, 2, 3], "200 OK\r\nContent-Encoding: gzip", to: client)
             case "/br": Self.send(Array("garbage".utf8), "200 OK\r\nContent-Encoding: br", to: client)
             case "/both": Self.send(gzip, "200 OK\r\nContent-Encoding: gzip, br", to: client)
             default: Self.send(Array("plain".utf8), "200 OK\r\nContent-Encoding: identity", to: client)
@@ -89,13 +93,15 @@ struct HTTPBodyTests {
         let embedding = try embedding(server)
         defer { embedding.end() }
         for (path, reason) in [
-            ("garbage", "damaged"), ("behind", "damaged"), ("br", "is compressed as br"),
+            ("garbage", "damaged"), ("behind", "damaged"), ("behindZeros", "damaged"), ("br", "is compressed as br"),
             ("both", "compressed as gzip, br"),
         ] {
             let result = embedding.run("local r, err, code = http.get(A .. '/\(path)') return r, code, err.message")
             #expect(result.hasPrefix("nil -1011 ") && result.contains(reason), "\(path): \(result)")
         }
         #expect(embedding.run("return http.get(A .. '/plain').body") == "plain")
+        // Zeros that fill up a block.
+        #expect(embedding.run("return http.get(A .. '/zeros').status") == "200")
         // What a script asks for itself is its affair.
         let asked = "{ headers = { ['Accept-Encoding'] = 'br' } }"
         #expect(embedding.run("return http.get(A .. '/br', \(asked)).body") == "garbage")
