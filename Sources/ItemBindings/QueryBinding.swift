@@ -315,7 +315,7 @@ enum PredicateModule {
             "evaluate", ["item": "the item"], doc: "Whether the predicate is true for an item.",
             example: "return predicate(\"valueInDollars < 100\"):evaluate(items:randomItem())"
         ) { (value, item: Item) in
-            try item.store.query().filter(value.predicate).includes(item)
+            try item.satisfies(value.predicate)
         }
         cls.metamethod("__tostring") { value, call in call.returns(value.predicate.format) }
         let module = LuaModule("predicate", doc: "Predicates in NSPredicate's format language.", in: classes.host.state)

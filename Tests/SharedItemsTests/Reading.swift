@@ -72,6 +72,7 @@ struct Reading: CustomTestStringConvertible {
         },
         Reading("Item.position", .whole) { _ = try $0.item.position },
         Reading("Item.label", .item) { _ = try $0.item.label },
+        Reading("Item.satisfies", .item) { _ = try $0.item.satisfies(FormatPredicate(format: "name == 'vase'")) },
     ]
 
     private static let ofStore = [

@@ -355,6 +355,17 @@ extension ColumnStore {
     /// kinds. An empty store knows no custom fields: it refuses only names similar to one of the domain's.
     package func checkCondition(_ predicate: FormatPredicate, advice: KindAdvice) throws(FormatPredicateError) {
         recordWholeRead()
+        try checkFields(of: predicate, advice: advice)
+    }
+
+    /// Whether a condition holds for an item, the only one that counts as read. It is refused as that of a query.
+    package func holds(_ predicate: FormatPredicate, _ row: UInt32, advice: KindAdvice) throws -> Bool {
+        let predicate = predicate.replacingPaths(resolved)
+        try checkFields(of: predicate, advice: advice)
+        return compiler.condition(predicate.plan)(row)
+    }
+
+    private func checkFields(of predicate: FormatPredicate, advice: KindAdvice) throws(FormatPredicateError) {
         do throws(FormatPredicateError) { try predicate.check(knownFields: visibleFieldNames, of: "item") } catch {
             if count > 0 || !error.suggestions.isEmpty { throw error }
         }

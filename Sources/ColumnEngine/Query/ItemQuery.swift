@@ -196,9 +196,6 @@ extension ItemQuery {
         }
     }
 
-    /// Whether an item satisfies the conditions.
-    package func includes(_ row: UInt32) throws -> Bool { try conditions.allSatisfy { try test($0)(row) } }
-
     func test(_ condition: Condition) -> (UInt32) throws -> Bool {
         switch condition {
         case .predicate(let predicate): return columns.compiler.condition(predicate.plan)

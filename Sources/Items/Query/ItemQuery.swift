@@ -19,9 +19,6 @@ extension ItemQuery {
         return filter(.predicate(predicate))
     }
 
-    /// Whether an item satisfies the conditions.
-    package func includes(_ item: Item) throws -> Bool { try includes(store.row(item.reference)) }
-
     /// Restricts the query to items for which a function returns true.
     public func filter(_ isIncluded: @escaping (Item) throws -> Bool) -> ItemQuery {
         let store = store
@@ -231,6 +228,15 @@ extension ItemStore {
     /// The key that a function gives, which is not called for an item that an earlier call removed.
     package func key(_ function: @escaping (Item) throws -> PropertyListValue?) -> QueryKey {
         .function { [self] row in columns.isLive(row) ? try function(item(row: row)) : nil }
+    }
+}
+
+extension Item {
+    /// Whether the item satisfies a predicate.
+    ///
+    /// - Throws: what ``ItemQuery/filter(_:)`` throws; `itemRemoved`.
+    package func satisfies(_ predicate: FormatPredicate) throws -> Bool {
+        try store.columns.holds(predicate, store.row(reference), advice: store.kindAdvice)
     }
 }
 
