@@ -152,14 +152,14 @@ public struct ApplicationContainer: Sendable, Hashable {
     /// - Throws: `FileError`, as `open()`.
     package func create() throws(FileError) { _ = try open() }
 
-    /// Refuses a folder that is no container yet and has files in its `tmp`, which a launch would remove.
+    /// Refuses a folder that is not a container yet and has files in its `tmp`, which a launch would remove.
     func checkTemporaryFolder(in layer: BeneathFileLayer) throws(FileError) {
         let marks = [".lock", ContainerFormat.file, "Documents/items.archive", "Documents/items.journal"]
         for mark in marks where try layer.status(PathText.join(path, mark)) != nil { return }
         guard try layer.status(tmp)?.kind == .directory, try !layer.list(tmp).isEmpty else { return }
         var error = FileError(
             .open, path, code: ENOTEMPTY,
-            reason: "there is no container yet, and its folder tmp holds files, which a launch would remove; move them "
+            reason: "it is not a container yet, and its folder tmp holds files, which a launch would remove; move them "
                 + "away, or choose another folder for the container")
         error.isMisplaced = true
         throw error

@@ -58,7 +58,7 @@ public struct OpenedContainer {
     ///   - container: the container, of whatever format.
     ///   - entries: is told of the folders with new entries.
     /// - Returns: the file system beneath its root, the lock, and what was done about a restore, for the user.
-    /// - Throws: as the initializer; `FileError` for a folder that is no container and has files in its `tmp`.
+    /// - Throws: as the initializer; `FileError` for a folder that is not a container and has files in its `tmp`.
     package static func own(
         _ container: ApplicationContainer, recording entries: NewEntries? = nil
     ) throws -> (files: BeneathFileLayer, lock: FolderLock, restoreNotice: String?) {

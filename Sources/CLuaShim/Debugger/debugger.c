@@ -317,9 +317,9 @@ static int count_calls(lua_State *L) {
     return count;
 }
 
-int clua_skip_calls(clua_place_of_call *place, int kept) {
+int clua_skip_calls(clua_place_of_call *place, int remaining) {
     const clua_resumption *at = place->resumption;
-    int skipped = -place->level - 1 - kept;
+    int skipped = -place->level - 1 - remaining;
     for (const clua_resumption *outer = at; outer; outer = outer->outer) skipped += count_calls(outer->L);
     if (skipped <= 0) return 0;
     int left = skipped, here;

@@ -215,7 +215,7 @@ typedef struct {
 } clua_place_of_call;
 int clua_next_call(clua_host *host, clua_place_of_call *place, clua_frame *frame);
 /* Moves the place outwards so that at most so many functions follow; returns the number of those passed over. */
-int clua_skip_calls(clua_place_of_call *place, int kept);
+int clua_skip_calls(clua_place_of_call *place, int remaining);
 /* Pushes on `to` the n-th local variable, from 1, or extra argument, from -1 downwards; its name, or NULL: none. */
 const char *clua_get_local(lua_State *L, int level, int n, lua_State *to);
 /* Pops the value on top of `from` and assigns it; 0: no such variable. */

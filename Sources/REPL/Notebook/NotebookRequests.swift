@@ -74,7 +74,7 @@ extension NotebookKernel {
             return reply(to: request, ["execution_count": .integer(Int64(evaluator.count))], status: "aborted")
         }
         endOutput()
-        (parent, cell, session.hasFailed, session.failure) = (request.header, started, false, nil)
+        (parent, cell, session.failure) = (request.header, started, nil)
         peerChanges.isQuiet = true
         defer {
             (cell, peerChanges.isQuiet) = (nil, false)
@@ -107,7 +107,7 @@ extension NotebookKernel {
             "execution_count": .integer(Int64(evaluator.count)), "payload": .array([]),
             "user_expressions": .fields([:]),
         ]
-        guard session.hasFailed, let failure = cell?.failureFields(session.failure) else {
+        guard let message = session.failure, let failure = cell?.failureFields(message) else {
             content["user_expressions"] = .fields(expressions(of: request))
             return reply(to: request, content)
         }
@@ -330,12 +330,13 @@ struct NotebookCell {
 
     /// The failure, as a reply and all front ends have it.
     ///
-    /// - Parameter message: its message, whose lines are not wrapped; nil if there is only the text.
+    /// - Parameter message: its message, whose lines are not wrapped; empty if there is only the text.
     /// - Returns: the fields.
-    func failureFields(_ message: String?) -> PropertyListFields {
+    func failureFields(_ message: String) -> PropertyListFields {
         let lines = failure.split(separator: "\n").map(String.init)
+        let value = message.isEmpty ? lines.first ?? "the host has ended" : message
         return [
-            "ename": .string(errorName), "evalue": .string(message ?? lines.first ?? "the host has ended"),
+            "ename": .string(errorName), "evalue": .string(value),
             "traceback": .array(lines.map(PropertyListValue.string)),
         ]
     }

@@ -25,7 +25,7 @@ extension PromptSession {
     /// - Returns: Lua or SQL to be run by the terminal and passed to `end(_:with:)`; nil for another entry, and for one
     ///   that does not compile, whose error is shown.
     func begin(entry text: String, isSQL: Bool = false, then end: @escaping () -> Void = {}) -> SessionEntry? {
-        (hasFailed, failure) = (false, nil)
+        failure = nil
         if isSQL { return begin(text, timed: times.areShown, isSQL: true, then: end) }
         let kind = EntryKind(text, isDefined: isDefined)
         switch kind {
@@ -179,7 +179,7 @@ extension PromptSession {
     /// Shows the text of an error, whose first lines are its message.
     private func show(error text: String, lines count: Int) {
         let all = text.split(separator: "\n", omittingEmptySubsequences: false)
-        failure = failure ?? all.prefix(count).joined(separator: "\n")
+        recordFailure(all.prefix(count).joined(separator: "\n"))
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         // The message is wrapped at words; below it are lines of code, with marks in their columns.
         var shown = StyledText(WrappedText.wrapped(String(lines.first ?? ""), to: screenColumns), .error)

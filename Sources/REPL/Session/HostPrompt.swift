@@ -246,6 +246,8 @@ extension HostPrompt {
         get { session.hasFailed }
         set { session.hasFailed = newValue }
     }
+
+    func recordFailure(_ message: String) { session.recordFailure(message) }
 }
 
 /// The timers of a prompt in the foreground.

@@ -24,8 +24,13 @@ final class PromptSession: PromptOutput {
     var changes = ChangeNotice()
     /// The number of failures of handlers and timers already seen.
     var seenFailures = 0
-    var hasFailed = false
+    /// The message of the entry's first failure, as it was before its lines were wrapped, empty where it has none; nil
+    /// without a failure.
     var failure: String?
+    var hasFailed: Bool {
+        get { failure != nil }
+        set { failure = newValue ? failure ?? "" : nil }
+    }
 
     /// - Parameters:
     ///   - host: the host of the entries.
@@ -43,6 +48,10 @@ final class PromptSession: PromptOutput {
 }
 
 extension PromptSession {
+    func recordFailure(_ message: String) {
+        if failure?.isEmpty ?? true { failure = message }
+    }
+
     var palette: TerminalPalette { terminal.palette }
     var screenColumns: Int { printer.columns }
 
@@ -142,8 +151,8 @@ protocol PromptOutput: AnyObject {
     var screenColumns: Int { get }
     /// Whether the entry has failed.
     var hasFailed: Bool { get set }
-    /// The message of the entry's first failure, as it was before its lines were wrapped; nil where none is kept.
-    var failure: String? { get set }
+    /// Records a failure of the entry, with its message.
+    func recordFailure(_ message: String)
     /// Writes preformatted text: values from the printer, with pictures.
     func draw(_ text: String, toStandardError: Bool)
     /// Shows values from the printer, paged if longer than the screen.
@@ -151,10 +160,7 @@ protocol PromptOutput: AnyObject {
 }
 
 extension PromptOutput {
-    var failure: String? {
-        get { nil }
-        set {}
-    }
+    func recordFailure(_ message: String) { hasFailed = true }
 
     /// Prints styled text, with data escaped.
     func print(_ text: StyledText, toStandardError: Bool = false) {
@@ -168,8 +174,7 @@ extension PromptOutput {
 
     /// Reports that an entry has failed. The message is wrapped at words.
     func complain(_ text: String) {
-        hasFailed = true
-        failure = failure ?? text
+        recordFailure(text)
         let text = WrappedText.wrapped(text, to: screenColumns)
         print(StyledText([.init(text, .error), .init("\n", .plain)]), toStandardError: true)
     }

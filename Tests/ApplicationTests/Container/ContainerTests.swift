@@ -86,14 +86,14 @@ struct ContainerTests {
         #expect(ApplicationContainer(path: "box").path == (WorkingDirectory.path ?? "") + "/box")
     }
 
-    @Test("a folder that is no container, with files in its tmp, is refused and stays as it is")
+    @Test("a folder that is not a container, with files in its tmp, is refused and stays as it is")
     func foreignTemporaryFolder() throws {
         let container = ApplicationContainer(path: scratch.file("project"))
         try PosixFileLayer().makeDirectories(container.tmp)
         try AtomicFile.write([1], to: container.tmp + "/notes.txt", durable: false)
         for _ in 1...2 {
             let error = #expect(throws: FileError.self) { _ = try OpenedContainer(container) }
-            #expect(error?.isMisplaced == true && error?.message.contains("no container yet") == true)
+            #expect(error?.isMisplaced == true && error?.message.contains("not a container yet") == true)
             #expect(scratch.names("project") == ["tmp"] && scratch.names("project/tmp") == ["notes.txt"])
         }
         // A container's own are of an earlier run.
