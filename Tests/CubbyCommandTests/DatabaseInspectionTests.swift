@@ -211,7 +211,7 @@ struct DatabaseInspectionTests {
     @Test("inspect of a container shows its items' archive; check without a path checks the default container")
     func containers() throws {
         let absent = try program("check")
-        #expect(absent.status == .exited(74) && absent.stderr.contains("there is not a container yet"))
+        #expect(absent.status == .exited(74) && absent.stderr.contains("there is no container yet"))
         #expect(try program("-e", "items:createItem{ name = 'Lamp' }; items:saveChanges()").status == .exited(0))
         let output = try program("inspect", program.container)
         #expect(

@@ -68,7 +68,7 @@ struct CheckCommand: ParsableCommand {
         guard PosixFileLayer().exists(container.path) else {
             throw CommandFailure.exit(
                 .inputOutput,
-                "there is not a container yet: \(container.displayPath) is not there; name a file or a container to check")
+                "there is no container yet: \(container.displayPath) is not there; name a file or a container to check")
         }
         return container.path
     }
