@@ -198,24 +198,22 @@ package struct CSVHeader {
 
     /// Says that columns are named by their positions.
     package func sentence(unnamed columns: [Int]) -> String {
-        sentence(columns, "no name: read as \(Self.list(columns.map(name)))")
+        sentence(columns, "no name: read as \(columns.map(name).listed())")
     }
 
     /// Says that columns have the names of earlier ones.
     package func sentence(renamed columns: [Int]) -> String {
-        sentence(columns, "the name of an earlier one: read as \(Self.list(columns.map(name)))")
+        sentence(columns, "the name of an earlier one: read as \(columns.map(name).listed())")
     }
 
     /// `column 3 has …`, or `columns 3, 4 have …`.
     package func sentence(_ columns: [Int], _ what: String) -> String {
-        let numbers = Self.list(columns.map { "\($0 + 1)" })
+        let numbers = columns.map { "\($0 + 1)" }.listed()
         return columns.count == 1 ? "column \(numbers) has \(what)" : "columns \(numbers) have \(what)"
     }
 
-    /// Texts in a message, at most twelve.
-    package static func list(_ texts: [String]) -> String {
-        texts.prefix(12).joined(separator: ", ") + (texts.count > 12 ? ", …" : "")
-    }
+    /// The names as texts.
+    package var texts: [String] { names.map { String(decoding: $0, as: UTF8.self) } }
 
     private func name(_ column: Int) -> String { String(decoding: names[column], as: UTF8.self) }
 

@@ -167,17 +167,30 @@ public struct FormatPredicate: Sendable, Hashable, CustomStringConvertible {
         kinds: NameTable<PredicateKind>, in part: PredicateNode? = nil,
         advice: (String, FormatExpression?) -> String?
     ) throws(FormatPredicateError) {
-        let checker = PredicateChecker(kindOfPath: { $0.rest.isEmpty ? kinds[$0.field] ?? .unknown : .unknown })
-        guard let (comparison, problem) = checker.firstProblem(in: part ?? node) else { return }
+        guard let (comparison, problem) = Self.checker(kinds).firstProblem(in: part ?? node) else { return }
         let names = Self.fields(of: .comparison(comparison)).sorted().map(\.string)
         let atFault = problem.operand.map(\.fieldNames) ?? []
-        let advice =
-            atFault.compactMap { advice($0, nil) }.first
-            ?? comparison.fieldsAndOperands.compactMap { advice($0, $1) }.first
-            ?? names.compactMap { advice($0, nil) }.first
+        // A conversion is no advice where values of every kind are refused, as by ANY.
+        func helpful(_ name: String, _ other: FormatExpression?) -> String? {
+            let isHelped = [PredicateKind.string, .number, .date].contains { kind in
+                var kinds = kinds
+                kinds[name] = kind
+                let next = Self.checker(kinds).firstProblem(of: comparison)
+                return next.map { $0.operand != problem.operand } ?? true
+            }
+            return isHelped ? advice(name, other) : nil
+        }
+        let text =
+            atFault.compactMap { helpful($0, nil) }.first
+            ?? comparison.fieldsAndOperands.compactMap(helpful).first
+            ?? names.compactMap { helpful($0, nil) }.first
         throw error(
-            problem.code, "\(problem.message), in \(subject(comparison))\(advice.map { "; \($0)" } ?? "")", at: names,
+            problem.code, "\(problem.message), in \(subject(comparison))\(text.map { "; \($0)" } ?? "")", at: names,
             suggestions: problem.suggestions)
+    }
+
+    private static func checker(_ kinds: NameTable<PredicateKind>) -> PredicateChecker {
+        PredicateChecker(kindOfPath: { $0.rest.isEmpty ? kinds[$0.field] ?? .unknown : .unknown })
     }
 
     /// An error at the first of some fields.

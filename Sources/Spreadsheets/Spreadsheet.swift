@@ -110,8 +110,7 @@ package final class Spreadsheet {
 
     private func missing(_ name: String?, _ sheets: [Sheet]) -> FormatError {
         let names = sheets.map(\.name)
-        let listed = names.prefix(12).map { $0.shortened(to: 60) }.joined(separator: ", ")
-        let end = listed + (names.count > 12 ? ", …" : "")
+        let end = names.map { $0.shortened(to: 60) }.listed()
         guard let name else {
             return FormatError(
                 .missing, names.isEmpty ? "it has no sheet" : "all of its sheets are hidden: give one by name (\(end))")

@@ -45,6 +45,13 @@ extension Int {
     }
 }
 
+extension Collection<String> {
+    /// The texts in a message, at most some of them: `a, b, …`.
+    package func listed(_ limit: Int = 12) -> String {
+        prefix(limit).joined(separator: ", ") + (count > limit ? ", …" : "")
+    }
+}
+
 extension String {
     /// The text, or its beginning and how much is left out: what a message or a line of the log quotes may be megabytes.
     ///

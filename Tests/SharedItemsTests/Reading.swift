@@ -237,7 +237,6 @@ struct Reading: CustomTestStringConvertible {
             "ItemStore.rollBackTransaction", "ItemStore.commit", "ItemStore.commitInGroup", "ItemStore.endGroup",
             "ItemStore.synchronize", "ItemStore.applyRemoteCommits", "ItemStore.connectionWasLost", "ItemStore.open",
             "ItemStore.init", "ItemStore.delayPublishing", "ItemStore.publishDelayed", "ItemStore.performBulkChange",
-            "ItemStore.beginBulkChange", "ItemStore.endBulkChange",
         ],
         "it adds": ["ItemStore.randomItem", "ItemStore.beginItem"],
         "told of changes, and reads none": [

@@ -38,7 +38,7 @@ public struct ItemCommit: ~Copyable {
     }
 
     /// The number of changes. O(runs of appended items).
-    public var count: Int { changes.reduce(0) { $0 + ($1.kind == .append ? $1.count : 1) } }
+    public var count: Int { changes.reduce(0) { $0 + $1.rows.count } }
 
     /// Calls `body` with each change, oldest first: with everything needed to repeat it elsewhere, in its own memory.
     public func forEach<Failure: Error>(_ body: (ItemChange) throws(Failure) -> Void) throws(Failure) {
@@ -49,8 +49,7 @@ public struct ItemCommit: ~Copyable {
     package func forEachEntry<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
         for change in changes {
             switch change.kind {
-            case .append:
-                for row in change.row..<change.row + UInt32(change.count) { try body(Entry(.insert, row)) }
+            case .append: for row in change.rows { try body(Entry(.insert, row)) }
             case .insert: try body(Entry(.insert, change.row, position: change.position))
             case .remove: try body(Entry(.remove, change.row))
             case .set: try body(Entry(.update, change.row, field: change.field))

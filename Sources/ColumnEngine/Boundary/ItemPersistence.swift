@@ -257,12 +257,9 @@ public struct ItemLoader {
     /// - Throws: ``StoreError``: `duplicateKey`, `invalidValue`.
     public func add(_ values: PropertyListFields) throws(StoreError) {
         let draft = try store.makeDraft()
-        do throws(StoreError) {
+        try draft.orDiscarded { () throws(StoreError) in
             try store.fill(draft, with: values)
             try insert(draft)
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 

@@ -228,15 +228,15 @@ struct RowSet {
         return word < words.count && words[word] & 1 << UInt64(row & 63) != 0
     }
 
-    /// Calls a body with each row, in ascending order, until it returns false.
+    /// Calls a body with each row, in ascending order.
     @inline(__always)
-    func forEach(_ body: (UInt32) throws -> Bool) rethrows {
+    func forEach(_ body: (UInt32) -> Void) {
         for word in words.indices {
             var bits = words[word]
             while bits != 0 {
                 let row = UInt32(word << 6 + bits.trailingZeroBitCount)
                 bits &= bits - 1
-                if try !body(row) { return }
+                body(row)
             }
         }
     }

@@ -47,10 +47,7 @@ extension OrderedIndex {
                 return true
             }
         }
-        slots.forEach { slot in
-            rows.append(order[Int(slot)])
-            return true
-        }
+        slots.forEach { rows.append(order[Int($0)]) }
         return rows
     }
 

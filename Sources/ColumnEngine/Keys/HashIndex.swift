@@ -229,10 +229,9 @@ package struct HashIndex: ~Copyable {
                 batch[filled] = (row, rehash(row))
                 prefetch(batch[filled].hash)
                 filled += 1
-                if filled < batch.count { return true }
+                if filled < batch.count { return }
                 for entry in batch { place(entry.row, entry.hash) }
                 filled = 0
-                return true
             }
             for entry in batch[..<filled] { place(entry.row, entry.hash) }
         }

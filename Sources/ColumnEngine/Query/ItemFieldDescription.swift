@@ -2,32 +2,10 @@ package import PropertyList
 
 /// Statistics of a field over the items.
 package struct ItemFieldDescription: Sendable {
-    /// The kind of a field's values.
-    package enum Kind: String, Sendable {
-        /// Text.
-        case string
-        /// Whole numbers.
-        case integer
-        /// Numbers that are not all whole.
-        case real
-        /// Truth values.
-        case boolean
-        /// Dates.
-        case date
-        /// Bytes.
-        case data
-        /// Arrays.
-        case array
-        /// Dictionaries.
-        case dictionary
-        /// Several kinds that are not comparable.
-        case mixed
-    }
-
     /// The field's name.
     package let field: String
-    /// The kind of its values; integers mixed with reals count as reals.
-    package let kind: Kind
+    /// The kind of its values; integers mixed with reals count as reals. Nil for several that are not comparable.
+    package let kind: FieldDeclaration.Kind?
     /// The number of items with a value.
     package let count: Int
     /// The number of different values.
@@ -38,10 +16,13 @@ package struct ItemFieldDescription: Sendable {
     package let max: PropertyListValue?
     /// The most frequent values, at most three.
     package let examples: [PropertyListValue]
+
+    /// The kind in words: `mixed` for several.
+    package var kindName: String { kind?.rawValue ?? "mixed" }
 }
 
-extension ItemFieldDescription.Kind {
-    fileprivate init(_ kinds: Set<Cell.Kind>, _ examples: [PropertyListValue]) {
+extension FieldDeclaration.Kind {
+    fileprivate init?(_ kinds: Set<Cell.Kind>, _ examples: [PropertyListValue]) {
         switch kinds {
         case let kinds where kinds.isSubset(of: [.shortText, .longText]): self = .string
         case let kinds where kinds.isSubset(of: [.no, .yes]): self = .boolean
@@ -49,20 +30,11 @@ extension ItemFieldDescription.Kind {
         case let kinds where kinds.isSubset(of: [.integer, .real, .single]): self = .real
         case [.date]: self = .date
         case [.box]:
-            let boxes = Set(examples.map(Self.init(ofBox:)))
-            self = boxes.count == 1 ? boxes.first ?? .mixed : .mixed
-        default: self = .mixed
-        }
-    }
-
-    private init(ofBox value: PropertyListValue) {
-        switch value {
-        case .data: self = .data
-        case .array, .set: self = .array
-        case .dictionary: self = .dictionary
-        case .wideInteger: self = .integer
-        case .utf16: self = .string
-        default: self = .mixed
+            guard let first = examples.first.flatMap(Self.init(of:)),
+                examples.allSatisfy({ Self(of: $0) == first })
+            else { return nil }
+            self = first
+        default: return nil
         }
     }
 }
@@ -85,8 +57,8 @@ extension ItemQuery {
         if groups.isEmpty { return nil }
         let kinds = Set(groups.map(\.cell.kind))
         let examples = Self.mostFrequent(groups).compactMap { grouper.value($0) }
-        let kind = ItemFieldDescription.Kind(kinds, examples)
-        let ordered = kinds.contains(.box) || kind == .mixed ? [] : groups.map(\.cell)
+        let kind = FieldDeclaration.Kind(kinds, examples)
+        let ordered = kinds.contains(.box) || kind == nil ? [] : groups.map(\.cell)
         func isBefore(_ first: Cell, _ second: Cell) -> Bool { CellOrder.compare(first, second) < 0 }
         return ItemFieldDescription(
             field: columns.name(of: field), kind: kind, count: groups.reduce(0) { $0 + $1.count },

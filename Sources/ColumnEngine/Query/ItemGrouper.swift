@@ -60,14 +60,10 @@ struct ItemGrouper {
         for number in numbers { starts[Int(number) + 1] += 1 }
         for group in 0..<groupCount { starts[group + 1] += starts[group] }
         var next = starts
-        let sorted = [UInt32](unsafeUninitializedCapacity: rows.count) { buffer, count in
-            next.withUnsafeMutableBufferPointer { next in
-                for (place, number) in numbers.enumerated() {
-                    buffer[next[Int(number)]] = rows[place]
-                    next[Int(number)] += 1
-                }
-            }
-            count = rows.count
+        var sorted = [UInt32](repeating: 0, count: rows.count)
+        for (row, number) in zip(rows, numbers) {
+            sorted[next[Int(number)]] = row
+            next[Int(number)] += 1
         }
         return (sorted, starts)
     }
@@ -78,7 +74,8 @@ struct ItemGrouper {
     }
 
     private mutating func numbers(of rows: UnsafeBufferPointer<UInt32>) throws -> [UInt32] {
-        try [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
+        var numbers = [UInt32](repeating: 0, count: rows.count)
+        try numbers.withUnsafeMutableBufferPointer { result in
             if case .view(.codes(let codes, let dictionary), _) = key {
                 groupOfCode = [UInt32](repeating: 0, count: dictionary.cells.count)
                 for place in rows.indices {
@@ -90,8 +87,8 @@ struct ItemGrouper {
             } else {
                 try numberCells(rows, result)
             }
-            count = rows.count
         }
+        return numbers
     }
 
     /// Each half is numbered separately; then the groups of the second are mapped to those of the first.

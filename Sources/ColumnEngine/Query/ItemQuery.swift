@@ -126,19 +126,11 @@ public final class ItemQuery {
 extension ItemQuery {
     /// The rows of the result, in order.
     package func rows() throws(StoreError) -> [UInt32] {
-        let outer = columns.questions.beginAnswer()
-        defer { columns.questions.endAnswer(outer) }
-        do {
-            let rows = try foundRows()
-            try columns.reportLeftOut()
-            return rows
-        } catch { throw StoreError(error) }
+        try columns.reporting { try foundRows() }
     }
 
     private func foundRows() throws -> [UInt32] {
-        columns.pinRows()
-        defer { columns.unpinRows() }
-        return try lastOperator().all()
+        try columns.pinningRows { try lastOperator().all() }
     }
 
     /// The operators that answer the query: the last one, which pulls the rows of the others.

@@ -247,6 +247,9 @@ package struct Change: BitwiseCopyable {
         get { Int(cell.tail) }
         set { cell.tail = UInt64(newValue) }
     }
+
+    /// The rows that it is about: those of an `append`, one of the other kinds.
+    package var rows: Range<UInt32> { row..<row + (kind == .append ? UInt32(count) : 1) }
 }
 
 extension [Change] {

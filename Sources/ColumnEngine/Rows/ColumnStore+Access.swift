@@ -166,6 +166,16 @@ extension ColumnStore {
         return order.slots.contains { $0 != ItemOrder.hole && !table.cell($0, field).isAbsent }
     }
 
+    /// Whether an item has another value in a custom field than a text. O(n).
+    package func hasValues(_ field: ItemField, otherThan text: String) -> Bool {
+        recordWholeRead()
+        return order.slots.contains { row in
+            if row == ItemOrder.hole { return false }
+            let cell = table.cell(row, field)
+            return !cell.isAbsent && (!cell.isText || CellHeap.string(cell) != text)
+        }
+    }
+
     /// Recounts the kinds of cells of a custom field. O(n).
     package func recountKinds(_ field: ItemField) { table.recountKinds(field) }
 
@@ -389,7 +399,19 @@ package struct ItemDraft {
         try setKey(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// Runs a body that fills the draft and inserts it: it is discarded if the body throws.
+    @inlinable
+    package func orDiscarded<Result, Failure>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        do throws(Failure) { return try body() } catch {
+            discard()
+            throw error
+        }
+    }
+
     /// Discards the draft; an `Item` that an observer kept of it counts as removed.
+    @usableFromInline
     package func discard() {
         store.declared.forgetKey(of: row)
         store.rowDied(row)

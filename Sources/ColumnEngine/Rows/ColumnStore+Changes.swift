@@ -110,9 +110,7 @@ extension ColumnStore {
             _ = restore($0)
         }
         for change in taken.reversed() where change.kind == .append {
-            for row in (change.row..<change.row + UInt32(change.count)).reversed() where table.state(row) == .removed {
-                rowDied(row)
-            }
+            for row in change.rows.reversed() where table.state(row) == .removed { rowDied(row) }
         }
         return taken
     }
@@ -140,18 +138,17 @@ extension ColumnStore {
     }
 
     /// Prefetch distance for index slots in rows.
-    private static let lookahead = 12
+    private static let lookahead: UInt32 = 12
 
     /// Reverts a change. If it is forgotten, so are the cell that it had set and the items that it had added.
     private func revert(_ change: Change, isForgotten: Bool) {
         switch change.kind {
         case .append, .insert:
-            let count = change.kind == .append ? change.count : 1
-            for offset in stride(from: count - 1, through: 0, by: -1) {
+            for row in change.rows.reversed() {
                 // Keys are spread over the index: prefetch the slots of the next rows.
-                if offset >= Self.lookahead { index.prefetch(keyHash(change.row + UInt32(offset - Self.lookahead))) }
-                _ = withdraw(change.row + UInt32(offset))
-                if isForgotten { recordRolledBack(change.row + UInt32(offset)) }
+                if row - change.row >= Self.lookahead { index.prefetch(keyHash(row - Self.lookahead)) }
+                _ = withdraw(row)
+                if isForgotten { recordRolledBack(row) }
             }
         case .remove: _ = restore([change])
         case .set:
@@ -202,7 +199,7 @@ extension ColumnStore {
         if let position = change.position { try checkPosition(position, limit: order.count) }
         let draft = try makeDraft()
         let row = draft.row
-        do throws(StoreError) {
+        try draft.orDiscarded { () throws(StoreError) in
             try fill(draft, with: change.values ?? ["itemKey": .string(change.itemKey)])
             let hash = try newKeyHash(row)
             if let position = change.position, position < order.count {
@@ -210,9 +207,6 @@ extension ColumnStore {
             } else {
                 append(row, hash)
             }
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 

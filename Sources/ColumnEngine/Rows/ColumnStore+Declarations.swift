@@ -238,12 +238,8 @@ extension ColumnStore {
         for change in changes {
             let found: StoreError?
             switch change.kind {
-            case .append:
-                found =
-                    (change.row..<change.row + UInt32(change.count)).lazy.compactMap { row in
-                        self.violation(row, self.declared.rules, checksFit)
-                    }.first
-            case .insert: found = violation(change.row, declared.rules, checksFit)
+            case .append, .insert:
+                found = change.rows.lazy.compactMap { self.violation($0, self.declared.rules, checksFit) }.first
             case .set:
                 let old = change.cell == .archived ? nil : heap.value(change.cell)
                 found = violation(

@@ -149,8 +149,7 @@ extension FieldDeclaration {
         guard let value = converted(value) else { throw mismatch("\(kind.named)", value, "is not one") }
         if isRequired, Self.isBlank(value) { throw lacking }
         if !values.isEmpty, !values.contains(where: { Self.areEqual($0, value) }) {
-            let names = values.prefix(8).map(FieldValidation.describe).joined(separator: ", ")
-            throw mismatch("one of \(names)\(values.count > 8 ? ", …" : "")", value, "is none of them")
+            throw mismatch("one of \(values.map(FieldValidation.describe).listed(8))", value, "is none of them")
         }
         if let least, Self.order(value, least).map({ $0 < 0 }) ?? false {
             throw mismatch("at least \(FieldValidation.describe(least))", value, "is less")
@@ -349,5 +348,21 @@ extension FieldDeclaration.Kind {
             case .date: .date
             case .mixed: .any
             }
+    }
+
+    /// The kind of a value, as for a property whose type has none of its own: of a nested struct, of an enum without
+    /// conformance to `ItemValue`.
+    package init?(of value: PropertyListValue) {
+        switch value {
+        case .string, .utf16: self = .string
+        case .integer, .wideInteger: self = .integer
+        case .real, .single: self = .real
+        case .boolean: self = .boolean
+        case .date: self = .date
+        case .data: self = .data
+        case .array, .set: self = .array
+        case .dictionary: self = .dictionary
+        case .null, .uid: return nil
+        }
     }
 }

@@ -212,11 +212,5 @@ package enum FieldKind: Sendable {
 
 extension FieldKind {
     /// The kind in words, as in "is not an integer".
-    package var named: String {
-        switch self {
-        case .text, .mixed: "a string"
-        case .integer: "an integer"
-        case .date: "a date"
-        }
-    }
+    package var named: String { FieldDeclaration.Kind(self).named }
 }

@@ -57,16 +57,25 @@ struct ArchiveJournal {
             self.writer = raised
             return raised
         }
-        var header = JournalHeader(archive: archive, identifier: Self.identifier(), firstSequence: nextSequence)
-        header.layout = layout
-        header.version = inherited.isEmpty ? version : JournalHeader.declaringVersion
-        let declared = JournalRecord.declarations(
-            inherited, sequence: nextSequence, identifier: header.identifier)
-        let created = try JournalWriter.create(
-            folder.journalPath, header, records: declared, nextSequence: nextSequence, durable: durable,
-            using: folder.layer)
+        let records = FollowingRecords(identifier: Self.identifier(), firstSequence: nextSequence, version: version)
+        let created = try create(archive, records, inherited, durable: durable)
         writer = created
         return created
+    }
+
+    /// Creates the journal of an archive, with declared fields and the first records.
+    private func create(
+        _ archive: ArchiveIdentity, _ records: FollowingRecords, _ declarations: FieldDeclarations, durable: Bool
+    ) throws(FileError) -> JournalWriter {
+        var header = JournalHeader(
+            archive: archive, identifier: records.identifier, firstSequence: records.firstSequence)
+        header.layout = layout
+        header.version = declarations.isEmpty ? records.version : JournalHeader.declaringVersion
+        let declared = JournalRecord.declarations(
+            declarations, sequence: records.firstSequence, identifier: records.identifier)
+        return try .create(
+            folder.journalPath, header, records: declared + records.bytes, nextSequence: records.nextSequence,
+            durable: durable, using: folder.layer)
     }
 
     /// Finds out which journal is in place after its replacement failed halfway.
@@ -75,9 +84,7 @@ struct ArchiveJournal {
         let (path, layer) = (folder.journalPath, folder.layer)
         try layer.syncDirectory(folder.path)
         if try layer.status(path) != nil {
-            let file = try layer.open(path, .read)
-            defer { layer.close(file) }
-            let start = try layer.contents(of: file)
+            let start = try layer.contents(of: path)
             let header = try? start.withBytes { bytes throws(StoreError) in try JournalHeader(bytes) }
             if let header, header.identifier == next.identifier {
                 writer = try JournalWriter(path, header, next.nextSequence, length: start.count, using: layer)
@@ -104,10 +111,7 @@ struct ArchiveJournal {
     /// Ends the collection.
     ///
     /// - Returns: the records; nil if there was none.
-    mutating func endFollowing() -> FollowingRecords? {
-        defer { following = nil }
-        return following
-    }
+    mutating func endFollowing() -> FollowingRecords? { following.take() }
 
     /// Records an archive that is about to take its place.
     ///
@@ -132,15 +136,7 @@ struct ArchiveJournal {
         unsettled = next
         try folder.layer.syncDirectory(folder.path)
         if writer != nil || next.count > 0 || !declarations.isEmpty {
-            var header = JournalHeader(archive: archive, identifier: next.identifier, firstSequence: next.firstSequence)
-            header.layout = layout
-            header.version = declarations.isEmpty ? next.version : JournalHeader.declaringVersion
-            let declared = JournalRecord.declarations(
-                declarations, sequence: next.firstSequence, identifier: next.identifier)
-            let created = try JournalWriter.create(
-                folder.journalPath, header, records: declared + next.bytes, nextSequence: next.nextSequence,
-                durable: true,
-                using: folder.layer)
+            let created = try create(archive, next, declarations, durable: true)
             writer?.isReplaced = true
             writer = created
             nextSequence = next.nextSequence
@@ -207,9 +203,7 @@ package final class JournalWriter {
     func raised(to version: UInt16) throws(FileError) -> JournalWriter {
         var header = header
         header.version = version
-        let old = try layer.open(path, .read)
-        defer { layer.close(old) }
-        let records = try layer.contents(of: old)[header.bytes.count..<length]
+        let records = try layer.contents(of: path)[header.bytes.count..<length]
         return try .create(
             path, header, records: Array(records), nextSequence: nextSequence, durable: true, using: layer)
     }
@@ -278,11 +272,10 @@ struct FollowingRecords {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
     /// The version of journals that the records need.
-    private(set) var version = JournalHeader.usualVersion
+    private(set) var version: UInt16
 
-    init(identifier: UInt64, firstSequence: UInt64) {
-        self.identifier = identifier
-        self.firstSequence = firstSequence
+    init(identifier: UInt64, firstSequence: UInt64, version: UInt16 = JournalHeader.usualVersion) {
+        (self.identifier, self.firstSequence, self.version) = (identifier, firstSequence, version)
         nextSequence = firstSequence
     }
 

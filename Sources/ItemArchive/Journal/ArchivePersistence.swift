@@ -160,7 +160,7 @@ public final class ArchivePersistence: DocumentPersistence {
         do throws(FileError) {
             if durable { try newEntries?.sync() }
             try journal.append(&record, version: version, to: archive.identity, durable: durable)
-        } catch { throw StoreError(error) }
+        } catch { throw StoreError(file: error) }
         revision = revision.next
         return revision
     }
@@ -169,7 +169,7 @@ public final class ArchivePersistence: DocumentPersistence {
         do throws(FileError) {
             try newEntries?.sync()
             try journal.synchronize()
-        } catch { throw StoreError(error) }
+        } catch { throw StoreError(file: error) }
     }
 
     // MARK: Replacing
@@ -202,7 +202,7 @@ public final class ArchivePersistence: DocumentPersistence {
         do throws(StoreError) {
             try checkOwnership()
             try archive.checkMapped(folder)
-            do throws(FileError) { status = try prepare(replacement) } catch { throw StoreError(error) }
+            do throws(FileError) { status = try prepare(replacement) } catch { throw StoreError(file: error) }
         } catch {
             replacement.remove()
             throw error
@@ -210,7 +210,7 @@ public final class ArchivePersistence: DocumentPersistence {
         archive.becomes(replacement.identity, status)
         do throws(FileError) {
             try journal.follow(replacement.identity, with: next, replacement.declarations)
-        } catch { throw StoreError(error) }
+        } catch { throw StoreError(file: error) }
     }
 
     /// Records the new archive in the old journal, and puts it in place.
@@ -365,7 +365,7 @@ final class ArchiveReplacement: ItemReplacement {
         let file = try layer.open(temporary, .read)
         defer { layer.close(file) }
         let (found, made) = try (layer.status(file), layer.status(written))
-        guard found.inode == made.inode, found.device == made.device else { throw exchanged }
+        guard found.isSameFile(as: made) else { throw exchanged }
         return try ArchiveIdentity(of: file, size: found.size, using: layer)
     }
 
@@ -390,11 +390,7 @@ final class ArchiveReplacement: ItemReplacement {
     }
 
     private func close() {
-        let file = written.withLock { written in
-            defer { written.file = nil }
-            return written.file
-        }
-        if let file { layer.close(file) }
+        if let file = written.withLock({ $0.file.take() }) { layer.close(file) }
     }
 
     deinit { close() }
@@ -474,15 +470,15 @@ extension ArchivePersistence: FollowingPersistence {
 }
 
 /// Runs calls of the file layer, and converts their errors to a store's.
-func attempt<Value>(_ body: () throws(FileError) -> Value) throws(StoreError) -> Value {
+package func attempt<Value>(_ body: () throws(FileError) -> Value) throws(StoreError) -> Value {
     do throws(FileError) {
         return try body()
     } catch {
-        throw StoreError(error)
+        throw StoreError(file: error)
     }
 }
 
 extension StoreError {
     /// The error of a call of the file layer, as a store's.
-    init(_ error: FileError) { self.init(.inputOutput, error.message, path: error.path, cause: error) }
+    package init(file error: FileError) { self.init(.inputOutput, error.message, path: error.path, cause: error) }
 }

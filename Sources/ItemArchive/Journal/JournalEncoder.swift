@@ -70,10 +70,8 @@ package struct JournalEncoder {
                 rows.prefetchChanged(changes[coming].row, ItemField(rawValue: changes[coming].field))
             }
             switch change.kind {
-            case .append:
-                for row in change.row..<change.row + UInt32(change.count) { insertion(row, at: nil) }
-            case .insert:
-                insertion(change.row, at: Int(change.position))
+            case .append: for row in change.rows { insertion(row, at: nil) }
+            case .insert: insertion(change.row, at: Int(change.position))
             case .remove: removal(change.row)
             case .set: assignment(change.row, change.field)
             case .move:

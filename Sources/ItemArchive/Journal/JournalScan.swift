@@ -230,8 +230,7 @@ final class JournalTail {
 
     /// Whether this is the file at a path.
     func isInPlace(_ path: String) throws(FileError) -> Bool {
-        guard let other = try layer.status(path) else { return false }
-        return other.inode == status.inode && other.device == status.device
+        try layer.status(path)?.isSameFile(as: status) ?? false
     }
 
     /// The commits that were appended since the last call.
@@ -267,7 +266,9 @@ final class JournalTail {
 extension FileLayer {
     /// The bytes of a file from an offset on; fewer at its end.
     func bytes(of file: OpenFile, at offset: Int, _ count: Int) throws(FileError) -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: count) { (buffer, done) throws(FileError) in
+        // The runtime's one empty array would be written by every thread that asks for no bytes.
+        guard count > 0 else { return [] }
+        return try [UInt8](unsafeUninitializedCapacity: count) { (buffer, done) throws(FileError) in
             while done < count {
                 let rest = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[done...]))
                 let read = try read(file, at: offset + done, into: rest)

@@ -206,7 +206,5 @@ package struct RecordWriter {
         varint(Varint.zigzag(number))
     }
 
-    package mutating func fixed<Number: FixedWidthInteger>(_ number: Number) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-    }
+    package mutating func fixed<Number: FixedWidthInteger>(_ number: Number) { bytes.appendLittleEndian(number) }
 }

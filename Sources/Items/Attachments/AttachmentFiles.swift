@@ -1,5 +1,6 @@
 import ColumnEngine
 import Files
+import ItemArchive
 import PropertyList
 
 /// The folders of a store's attachments: the current ones, each named by its key, and those kept for undo. Files of
@@ -219,7 +220,7 @@ final class SharedAttachments {
                     digests.append(digest)
                     if contents.count > 1, old.contains(digest) { continue }
                     if !staged.contains(digest) { new.insert(digest) }
-                    try write(bytes, digest)
+                    try Self.write(bytes, to: outgoingPath(digest), in: outgoing, using: layer)
                 }
             }
             try set(digests, of: item)
@@ -230,12 +231,12 @@ final class SharedAttachments {
         staged.formUnion(new)
     }
 
-    private func write(_ bytes: [UInt8], _ digest: [UInt8]) throws(StoreError) {
-        do throws(FileError) {
-            try layer.makeDirectories(outgoing)
-            try AtomicFile.write(bytes, to: outgoingPath(digest), using: layer, durable: false)
-        } catch {
-            throw StoreError(attachment: error)
+    private static func write(
+        _ bytes: [UInt8], to path: String, in folder: String, using layer: any FileLayer
+    ) throws(StoreError) {
+        try attempt { () throws(FileError) in
+            try layer.makeDirectories(folder)
+            try AtomicFile.write(bytes, to: path, using: layer, durable: false)
         }
     }
 
@@ -267,12 +268,7 @@ final class SharedAttachments {
                     "what goes with the item \(key) is damaged on the server, and was not taken: set it again, or have the "
                         + "owner restore it from a backup")
             }
-            do throws(FileError) {
-                try layer.makeDirectories(cache)
-                try AtomicFile.write(bytes, to: path, using: layer, durable: false)
-            } catch {
-                throw StoreError(attachment: error)
-            }
+            try Self.write(bytes, to: path, in: cache, using: layer)
         }
     }
 
@@ -355,10 +351,7 @@ extension ItemAttachments {
             guard shared.digests(of: item).isEmpty, let path = currentPath(forKey: key), layer.exists(path) else {
                 continue
             }
-            let bytes: [UInt8]
-            do throws(FileError) { bytes = try layer.contents(of: path, limit: byteLimit) } catch {
-                throw StoreError(attachment: error)
-            }
+            let bytes = try attempt { () throws(FileError) in try layer.contents(of: path, limit: byteLimit) }
             try setShared(bytes, item, in: shared)
         }
     }

@@ -1,5 +1,6 @@
 import ColumnEngine
 import Files
+import ItemArchive
 import PropertyList
 
 /// Several attachments of an item, in order. New files are written before the record lists them; dropped ones are
@@ -82,7 +83,7 @@ extension ItemAttachments {
             }
         } catch {
             for (name, _) in new { discard(name) }
-            throw StoreError(attachment: error)
+            throw StoreError(file: error)
         }
         try setNames(names, of: item)
     }

@@ -142,6 +142,7 @@ extension ItemAttachments {
         if let outer = transactions.indices.last {
             for (key, action) in ended.actions { replace(action, key, in: outer) }
             transactions[outer].retainedKeys.formUnion(ended.retainedKeys)
+            transactions[outer].changeCount += ended.changeCount
             return []
         }
         var changes: [AttachmentChange] = []
@@ -192,6 +193,9 @@ extension ItemAttachments {
         transactions.reduce(into: [:]) { for (name, action) in $1.actions { $0[name] = action } }
     }
 
+    /// The number of changes in the innermost transaction.
+    var changeCount: Int { transactions.last?.changeCount ?? 0 }
+
     /// The number of attachments that open transactions change.
     package var pendingCount: Int { pendingActions.count }
 
@@ -239,6 +243,9 @@ extension ItemAttachments {
 
     func record(_ action: AttachmentTransaction.Action, _ key: String) {
         guard let innermost = transactions.indices.last else { return }
+        if action != .removed || path(ofFile: key).map(layer.exists) ?? false {
+            transactions[innermost].changeCount += 1
+        }
         replace(action, key, in: innermost)
         if isNamed(key) { transactions[innermost].retainedKeys.insert(key) }
     }
@@ -282,6 +289,8 @@ struct AttachmentTransaction {
     var actions: NameTable<Action> = [:]
     /// The names whose previous content is kept for undo: decided at the change, since items may be gone at the end.
     var retainedKeys: NameSet = []
+    /// The number of changes of files.
+    var changeCount = 0
 }
 
 /// A reversible change to a key's attachment. Holds the previous content or, while the change is undone, the new one.

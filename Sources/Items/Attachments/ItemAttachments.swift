@@ -1,5 +1,6 @@
 import ColumnEngine
 public import Files
+import ItemArchive
 
 /// Attachments of items: one file per key in a single folder. The key usually is an item's `itemKey`.
 ///
@@ -105,7 +106,7 @@ extension ItemAttachments {
         if let shared, let item = item(key) { return try setShared(bytes, item, in: shared) }
         // The item's list is empty.
         guard let name = name(forKey: key) else { return try set([.bytes(bytes)], forKey: key) }
-        do throws(FileError) { try write(bytes, name) } catch { throw StoreError(attachment: error) }
+        try attempt { () throws(FileError) in try write(bytes, name) }
         shared?.looseKeys.insert(key)
         onChange?(name)
     }
@@ -130,15 +131,13 @@ extension ItemAttachments {
     func bytes(of file: AttachmentFile) throws(StoreError) -> [UInt8]? {
         try file.prepare()
         let path = file.path
-        do throws(FileError) {
+        return try attempt { () throws(FileError) -> [UInt8]? in
             guard let status = try layer.status(path) else { return nil }
             // Opening a pipe would block until its other end is opened.
             guard status.kind == .regular else {
                 throw FileError(.read, path, code: FileLayerCode.inputOutput, reason: "it is not a regular file")
             }
             return try layer.contents(of: path)
-        } catch {
-            throw StoreError(attachment: error)
         }
     }
 
@@ -152,9 +151,7 @@ extension ItemAttachments {
         } else if let (item, names) = list(naming: key) {
             try setNames(names, of: item)
         } else if transactions.isEmpty {
-            do throws(FileError) { record(try remove(key, isRetained: isNamed(key))) } catch {
-                throw StoreError(attachment: error)
-            }
+            record(try attempt { () throws(FileError) in try remove(key, isRetained: isNamed(key)) })
         } else {
             record(.removed, key)
         }
@@ -172,7 +169,7 @@ extension ItemAttachments {
     /// - Throws: `StoreError` with `inputOutput` if the folder cannot be listed.
     package func keys() throws(StoreError) -> [String] {
         store?.store?.columns.recordWholeRead()
-        do throws(FileError) {
+        return try attempt { () throws(FileError) in
             let actions = pendingActions
             let stored = try layer.list(folder).filter { name in
                 guard actions[name] == nil, AttachmentKey.isKey(name), shared == nil || !isItem(name) else {
@@ -192,8 +189,6 @@ extension ItemAttachments {
                 }
             }
             return keys.sorted()
-        } catch {
-            throw StoreError(attachment: error)
         }
     }
 
@@ -263,12 +258,6 @@ extension ItemAttachments {
 
     func report(_ step: AttachmentProblem.Step, _ key: String?, _ error: FileError) {
         onProblem?(AttachmentProblem(step: step, key: key, error: error))
-    }
-}
-
-extension StoreError {
-    init(attachment error: FileError) {
-        self.init(.inputOutput, error.message, path: error.path, cause: error)
     }
 }
 

@@ -58,12 +58,10 @@ public struct ItemAttribute<Model, Value: ItemValue>: Sendable {
         return PredicateKeyPath(parts[0], Array(parts.dropFirst()))
     }
 
-    private func condition(
+    func condition(
         _ operation: PredicateOperator, _ value: PropertyListValue?, _ options: PredicateOptions = []
     ) -> ItemCondition<Model> {
-        ItemCondition(
-            .comparison(
-                PredicateComparison(.keyPath(path), operation, .constant(value ?? .null), options: options)), [use])
+        ItemCondition(.comparing(path, operation, value ?? .null, options: options), [use])
     }
 
     /// The attribute as something that a model can contradict.

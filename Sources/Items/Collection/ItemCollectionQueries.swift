@@ -206,12 +206,9 @@ extension LocalItemCollection {
     private func selection(_ conditions: [PredicateNode]) -> ItemQuery {
         var parts = conditions
         if store.columns.hasKinds {
-            let kind = FormatExpression.keyPath(PredicateKeyPath(ItemKind.fieldName))
+            let kind = PredicateKeyPath(ItemKind.fieldName)
             parts.append(
-                .or([
-                    .comparison(PredicateComparison(kind, .equal, .constant(.string(coding.kind)))),
-                    .comparison(PredicateComparison(kind, .equal, .constant(.null))),
-                ]))
+                .or([.comparing(kind, .equal, .string(coding.kind)), .comparing(kind, .equal, .null)]))
         }
         guard let node = parts.first else { return store.query() }
         return store.query().filter(.predicate(FormatPredicate(parts.count == 1 ? node : .and(parts))))
@@ -256,9 +253,7 @@ extension LocalItemCollection {
     }
 
     private static func isAmong(_ keys: [String]) -> PredicateNode {
-        .comparison(
-            PredicateComparison(
-                .keyPath(PredicateKeyPath("itemKey")), .in, .constant(.array(keys.map { .string($0) }))))
+        .comparing(PredicateKeyPath("itemKey"), .in, .array(keys.map { .string($0) }))
     }
 
     /// Whether an item may have an id that is not its key.
@@ -267,8 +262,7 @@ extension LocalItemCollection {
     /// The items with their ids in their keys alone, as earlier versions and scripts made them.
     private func itemsWithoutIDField() throws(StoreError) -> [UInt32] {
         guard let name = coding.key?.name, idField != nil else { return try selection([]).rows() }
-        let path = FormatExpression.keyPath(PredicateKeyPath(coding.field(name)))
-        return try selection([.comparison(PredicateComparison(path, .equal, .constant(.null)))]).rows()
+        return try selection([.comparing(PredicateKeyPath(coding.field(name)), .equal, .null)]).rows()
     }
 
     private func sorted(_ query: ItemQuery, _ order: ItemOrdering<Model>) throws(StoreError) -> ItemQuery {

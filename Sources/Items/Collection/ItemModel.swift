@@ -144,13 +144,15 @@ struct ItemModelCoding<Model: Codable & Sendable>: Sendable {
         return isTaken ? name + "_" : name
     }
 
-    /// The fields of a model, with its kind.
+    /// The fields of a model, with its kind; over the earlier values of an item that is updated, by property.
     ///
     /// - Throws: ``StoreError`` with `invalidValue` naming the field.
-    func fields(of model: Model) throws(StoreError) -> [(name: String, value: PropertyListValue?)] {
+    func fields(
+        of model: Model, over earlier: (_ name: String) -> PropertyListValue? = { _ in nil }
+    ) throws(StoreError) -> [(name: String, value: PropertyListValue?)] {
         do {
             var fields: [(name: String, value: PropertyListValue?)] = []
-            for (name, value) in try ItemModelEncoder.fields(of: model) {
+            for (name, value) in try ItemModelEncoder.fields(of: model, over: earlier) {
                 if name == key?.name, key?.isField == false { continue }
                 fields.append((field(name), value))
             }

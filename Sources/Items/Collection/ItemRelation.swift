@@ -110,8 +110,9 @@ extension ItemRelation where Value == [Target] {
             }
             // All at once, unless few are wanted: an index or a scan of one column finds those.
             let condition = sources.count <= Self.few ? foreign.among(sources.map(\.id)) : nil
-            let targets = LocalItemCollection<Target>(models.store)
-            for target in try targets.lenient(models.onProblem).fetch(where: condition) {
+            let coding = LocalItemCollection<Target>(models.store).coding
+            let targets = LocalItemCollection<Target>(models.store, coding, models.onProblem)
+            for target in try targets.fetch(where: condition) {
                 let ids = foreign.ids(target)
                 if ids.count == 1 {
                     if let place = places[ExactText(ids[0].itemKey)] { groups[place].append(target) }
@@ -176,9 +177,7 @@ struct ForeignKey<Source: ItemModel, Target: ItemModel>: Sendable {
 
 extension ItemAttribute where Value: ItemIdentifier {
     fileprivate func isAmong(_ ids: [Value]) -> ItemCondition<Model> {
-        ItemCondition(
-            .comparison(
-                PredicateComparison(.keyPath(path), .in, .constant(.array(ids.compactMap(\.fieldValue))))), [use])
+        condition(.in, .array(ids.compactMap(\.fieldValue)))
     }
 }
 
@@ -244,11 +243,6 @@ extension LocalItemCollection where Model: ItemModel {
         guard let onProblem, let row = row(ofID: source.id.itemKey) else { throw problem }
         let itemKey = store.columns.keyString(row)
         onProblem(ItemModelError(itemKey: itemKey, field: key.declaration.name, message: problem.message))
-    }
-
-    /// The same items, of which those that do not decode are left out and reported if there is a function for it.
-    fileprivate func lenient(_ onProblem: (@Sendable (ItemModelError) -> Void)?) -> Self {
-        Self(store, coding, onProblem)
     }
 }
 

@@ -69,6 +69,7 @@ extension UInt8: NumericItemValue {}
 extension UInt16: NumericItemValue {}
 extension UInt32: NumericItemValue {}
 extension UInt64: NumericItemValue {}
+extension Int128: NumericItemValue {}
 
 extension Double: NumericItemValue {
     public static var fieldKind: FieldDeclaration.Kind { .real }

@@ -71,7 +71,8 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         }
     }
 
-    /// Writes a model's values to the item with its key. Fields that the model does not have are unchanged.
+    /// Writes a model's values to the item with its key. Fields that the model does not have are unchanged, and so are keys
+    /// in dictionaries that a nested struct does not have; arrays are replaced as a whole.
     ///
     /// - Returns: false if there is no such item.
     /// - Throws: `StoreError`: `invalidValue`, `readOnly`, `vetoed`, `inputOutput`; the item is then unchanged.
@@ -88,7 +89,10 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     private func update(_ model: Model, in row: UInt32?) throws(StoreError) -> Bool {
         guard let row else { return false }
-        let fields = try coding.fields(of: model)
+        let columns = store.columns
+        let fields = try coding.fields(of: model) { name in
+            columns.existingField(named: coding.field(name)).flatMap { columns.value(row, $0) }
+        }
         try store.change { () throws(StoreError) in
             try declareKind()
             try declareFields(of: model, fields)
@@ -157,14 +161,20 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
 
     /// All attachments of an item, in order; none if there is no such item.
     public func attachments(forKey key: some ItemIdentifier) throws(StoreError) -> [[UInt8]] {
-        guard let row = row(key.itemKey) else { return [] }
-        return try attachments().allBytes(forKey: store.columns.keyString(row))
+        guard let key = attachmentKey(key) else { return [] }
+        return try attachments().allBytes(forKey: key)
     }
 
     /// The first attachment of an item; nil if there is none.
     public func attachment(forKey key: some ItemIdentifier) throws(StoreError) -> [UInt8]? {
-        guard let row = row(key.itemKey) else { return nil }
-        return try attachments().bytes(forKey: store.columns.keyString(row))
+        guard let key = attachmentKey(key) else { return nil }
+        return try attachments().bytes(forKey: key)
+    }
+
+    /// The key of an item; nil if there is none, and for a key that cannot be a file's name, whose attachments are refused
+    /// when they are set.
+    private func attachmentKey(_ key: some ItemIdentifier) -> String? {
+        row(key.itemKey).map(store.columns.keyString).flatMap { AttachmentKey.isKey($0) ? $0 : nil }
     }
 
     private func attachments() throws(StoreError) -> ItemAttachments {
@@ -185,14 +195,11 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         let fields = try coding.fields(of: model)
         try declareFields(of: model, fields)
         let draft = try store.beginItem()
-        do throws(StoreError) {
+        return try draft.orDiscarded { () throws(StoreError) in
             if let key = try newKey(of: model) { try draft.set(.string(key), forField: "itemKey") }
             for case (let name, let value?) in fields { try draft.set(value, forField: name) }
             let item = try store.insertReference(draft, keepsKey: true)
             return store.columns.keyString(item.row)
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 
@@ -225,7 +232,8 @@ public struct LocalItemCollection<Model: Codable & Sendable> {
         }
         let field = columns.existingField(named: ItemKind.fieldName)
         if field.flatMap(columns.declaration(of:))?.kind != .string, store.replica.remote?.declaringDenial == nil {
-            if !columns.hasKinds, let field, columns.isInUse(field) {
+            // A script may have made items of this kind before the program's first.
+            if !columns.hasKinds, let field, columns.hasValues(field, otherThan: coding.kind) {
                 throw StoreError(
                     .unfittingItems(field: ItemKind.fieldName),
                     "items have a field itemKind of their own, which a store with models has for their kinds: give it "

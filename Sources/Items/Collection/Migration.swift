@@ -176,10 +176,9 @@ public struct ItemMigrator {
             }
         }
         guard misfits.isEmpty else {
-            let listed = misfits.prefix(3).joined(separator: ", ") + (misfits.count > 3 ? ", …" : "")
             throw StoreError(
                 .unfittingItems(field: field),
-                "\(misfits.count.counted("value")) of \(field) cannot become \(type.named): \(listed)")
+                "\(misfits.count.counted("value")) of \(field) cannot become \(type.named): \(misfits.listed(3))")
         }
         let declaration = columns.declarations[field]
         if declaration != nil { try declare([], freeing: [field]) }

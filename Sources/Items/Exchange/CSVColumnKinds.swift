@@ -101,6 +101,7 @@ struct CSVColumnKinds {
     /// The kind that is the field's own, or the caller's; nil for a kind to be inferred.
     private func givenKind(_ column: ImportedColumn) -> ItemFieldKind? {
         if let given = column.reading { return given.kind }
+        if column.container != nil { return .string }
         switch store.schema.kind(column.field)?.kind {
         case .integer?: return .integer
         case .date?: return .date

@@ -206,7 +206,7 @@ struct CSVItemReader {
         }
         merger.remark(
             .oddHeader, values.isEmpty ? 0 : 1,
-            "\(CSVHeader.list(values.map { names[$0] })) in the header \(values.count == 1 ? "looks like a value" : "look like values"): of a file without a header the first row is read with \(OptionWords.choose("header = false", "--no-header", json: "\"header\": false"))"
+            "\(values.map { names[$0] }.listed()) in the header \(values.count == 1 ? "looks like a value" : "look like values"): of a file without a header the first row is read with \(OptionWords.choose("header = false", "--no-header", json: "\"header\": false"))"
         )
     }
 }

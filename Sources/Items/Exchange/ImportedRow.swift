@@ -12,15 +12,19 @@ final class ImportedColumn {
     let priorKinds: FieldKinds?
     /// How its texts become values; nil for a source with typed values.
     fileprivate(set) var reading: ColumnReading?
+    /// Data, array or dictionary if its field is declared as one: its texts are read in the form of exports.
+    let container: FieldDeclaration.Kind?
     /// Whether its texts stay texts.
-    var isText: Bool { reading?.kind ?? .string == .string }
+    var isText: Bool { container == nil && reading?.kind ?? .string == .string }
     /// Whether the dates in the file have no times, as it declares, or as all of its cells are; nil where it says neither.
     var isOfDays: Bool?
 
     fileprivate init(
-        _ name: String, _ fieldName: String, _ field: ItemField, _ reading: ColumnReading?, _ priorKinds: FieldKinds?
+        _ name: String, _ fieldName: String, _ field: ItemField, _ reading: ColumnReading?, _ priorKinds: FieldKinds?,
+        declared: FieldDeclaration.Kind?
     ) {
         (self.name, self.fieldName, self.field) = (name, fieldName, field)
+        container = declared.flatMap { [.data, .array, .dictionary].contains($0) ? $0 : nil }
         (self.reading, self.priorKinds) = (reading, priorKinds)
     }
 
@@ -92,7 +96,9 @@ final class ImportedRow {
         }
         let kinds = try store.columns.isCustom(field) ? FieldKinds(store.columns, field) : nil
         columns.append(
-            ImportedColumn(name ?? fieldName, fieldName, field, givenReading(field, fieldName), kinds))
+            ImportedColumn(
+                name ?? fieldName, fieldName, field, givenReading(field, fieldName), kinds,
+                declared: store.columns.declaration(of: field)?.kind))
         cells.append(.missing)
         fieldPlaces[field] = columns.count - 1
         return columns.count - 1
@@ -233,8 +239,7 @@ struct ImportedNames {
     private func hint(_ missing: String, _ names: Set<ExactText>) -> String {
         let nearest = NearestNames.nearest(to: missing, among: names.sorted().map(\.string))
         guard nearest.isEmpty else { return NearestNames.suggestion(nearest) }
-        let listed = names.sorted().prefix(12).map(\.string).joined(separator: ", ")
-        return "; it has \(listed)\(names.count > 12 ? ", …" : "")"
+        return "; it has \(names.sorted().map(\.string).listed())"
     }
 }
 

@@ -200,9 +200,11 @@ struct ItemExporter {
     private func propertyList() throws -> [UInt8] {
         let columns = try columns()
         let records = try records(columns)
-        do throws(PropertyListError) { return try records.encoded(as: .xml) } catch {
-            throw try placed(error, columns)
-        }
+        do throws(PropertyListError) {
+            let (xml, loss) = try BinaryPropertyListReader(records.encoded(as: .binary)).xmlSayingLoss()
+            losses.xml = loss
+            return xml
+        } catch { throw try placed(error, columns) }
     }
 
     /// An encoder's error as that of the first value, or name of a field, that the format does not have.
@@ -230,7 +232,6 @@ struct ItemExporter {
             for column in columns {
                 guard let value = value(row, column) else { continue }
                 record[column.name] = value
-                losses.wholeSeconds += value.datesWithFraction
             }
             records.append(.fields(record))
         }
@@ -266,8 +267,8 @@ struct ItemExporter {
 
 /// What an export left out, counted.
 final class ExportLosses {
-    /// Dates of which XML has whole seconds.
-    var wholeSeconds = 0
+    /// What XML does not have, in words.
+    var xml: String?
     /// Numbers that are none, or infinite, written as null.
     var numbers = 0
     /// Numbers with more digits than a spreadsheet reads.
@@ -283,12 +284,8 @@ final class ExportLosses {
 
     /// A sentence for each kind.
     var remarks: [String] {
-        var remarks: [String] = []
+        var remarks = [xml].compactMap(\.self)
         func add(_ count: Int, _ text: @autoclosure () -> String) { if count > 0 { remarks.append(text()) } }
-        add(
-            wholeSeconds,
-            "a property list in XML has whole seconds: \(wholeSeconds.counted("date")) cut to them (an archive has all digits)"
-        )
         add(numbers, "\(numbers.counted("number")) NaN or infinite: written as null")
         add(
             digits,
@@ -333,16 +330,6 @@ extension PropertyListValue {
         case .array(let elements), .set(let elements): elements.contains { $0.hasUnwrittenNumber }
         case .dictionary(let entries): entries.values.contains { $0.hasUnwrittenNumber }
         default: floating?.isFinite == false
-        }
-    }
-
-    /// The number of dates with a part of a second.
-    fileprivate var datesWithFraction: Int {
-        switch self {
-        case .date(let date): date.secondsSinceReferenceDate.truncatingRemainder(dividingBy: 1) == 0 ? 0 : 1
-        case .array(let elements), .set(let elements): elements.reduce(0) { $0 + $1.datesWithFraction }
-        case .dictionary(let entries): entries.values.reduce(0) { $0 + $1.datesWithFraction }
-        default: 0
         }
     }
 }

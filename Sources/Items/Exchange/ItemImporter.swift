@@ -86,7 +86,7 @@ extension ItemImporter {
         let fields = texts.isEmpty ? row.columns.filter { store.columns.isCustom($0.field) } : texts
         let columns = (likely.isEmpty ? fields : likely).map(\.name)
         guard let first = columns.first else { return }
-        let further = columns.count > 1 ? " (or \(CSVHeader.list(Array(columns.dropFirst().prefix(5)))))" : ""
+        let further = columns.count > 1 ? " (or \(columns.dropFirst().prefix(5).joined(separator: ", ")))" : ""
         let advice = OptionWords.map(first, to: name)
         merger.remark(.noName, 1, "no column is the \(name) of the items: give \(advice)\(further)")
     }

@@ -219,7 +219,7 @@ final class ItemMerger {
     private func create(_ row: ImportedRow) throws -> UInt32 {
         let draft = try store.beginItem()
         let (columns, cells) = (row.columns, row.cells)
-        do throws(StoreError) {
+        try draft.orDiscarded { () throws(StoreError) in
             for place in cells.indices {
                 switch cells[place] {
                 case .missing, .empty: continue
@@ -238,9 +238,6 @@ final class ItemMerger {
                 }
             }
             _ = try store.insertReference(draft)
-        } catch {
-            draft.discard()
-            throw error
         }
         report.created += 1
         if options.afterRows != nil { rows.append(draft.row) }
@@ -256,6 +253,7 @@ final class ItemMerger {
         {
             return counted(.date(date), column)
         }
+        if column.container != nil { return contents(text, column) }
         let reading = column.reading ?? .text
         if let value = try reading.exactValue(text, column.fieldName) {
             let sign = reading.unsaidSign(of: text)
@@ -271,6 +269,22 @@ final class ItemMerger {
         let error = reading.error(text, column.fieldName)
         guard column.name != column.fieldName else { throw error }
         throw StoreError(error.code, "column '\(column.name)': \(error.message)", cause: error)
+    }
+
+    /// The data, array or dictionary that a field is declared as, from its text in exports: Base64, or JSON. Another text is
+    /// itself, which the declaration refuses.
+    private func contents(_ text: UnsafeBufferPointer<UInt8>, _ column: ImportedColumn) -> PropertyListValue {
+        if column.container == .data {
+            if Base64.isValid(text) { return .data(Base64.decode(text)) }
+        } else {
+            var repeated = RepeatedKeys()
+            if let value = try? PropertyListValue(json: Array(text), repeated: &repeated), repeated.loss == nil,
+                FieldDeclaration.Kind(of: value) == column.container
+            {
+                return value
+            }
+        }
+        return .string(String(decoding: text, as: UTF8.self))
     }
 
     /// The error of a text that is not UTF-8; nil for another text.
@@ -299,7 +313,8 @@ final class ItemMerger {
             return ImportKeys.text(value).map { .string($0) } ?? value
         case .string(var text):
             // What a function has made of a column is of its kind already, or a text.
-            guard let reading = column.reading, reading.isGiven, reading.kind != .string else { return value }
+            let isGiven = column.reading.map { $0.isGiven && $0.kind != .string } ?? false
+            guard isGiven || column.container != nil else { return value }
             let result = text.withUTF8 { bytes in
                 Result { () throws(StoreError) in try self.value(bytes, column) }
             }

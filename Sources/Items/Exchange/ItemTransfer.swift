@@ -28,7 +28,7 @@ package enum ItemTransfer {
         package var remarks: [String] {
             var lines = unheld.map { "not copied: \($0)" }
             if !different.isEmpty {
-                let names = different.prefix(3).joined(separator: ", ") + (different.count > 3 ? ", …" : "")
+                let names = different.listed(3)
                 let verb = different.count == 1 ? "has" : "have"
                 lines.append("\(different.count.counted("item")) \(verb) other values there: \(names)")
             }

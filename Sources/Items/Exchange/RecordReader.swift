@@ -330,7 +330,7 @@ struct RecordShape {
         }
         let names = arrays.map(Self.text)
         throw error(
-            "it has several arrays of objects (\(Self.list(names))): give \(OptionWords.option("path", names[0])), or that of another one"
+            "it has several arrays of objects (\(names.listed())): give \(OptionWords.option("path", names[0])), or that of another one"
         )
     }
 
@@ -374,12 +374,8 @@ struct RecordShape {
     private func missing(_ place: String, in value: PropertyListValue) -> StoreError {
         let names = arrays(in: value).map(Self.text)
         let hint = NearestNames.hint(for: place, among: names)
-        let listed = names.isEmpty ? "; it has no array of objects" : "; it has \(Self.list(names))"
+        let listed = names.isEmpty ? "; it has no array of objects" : "; it has \(names.listed())"
         return error("it has nothing at \(place)\(hint.isEmpty ? listed : hint)")
-    }
-
-    private static func list(_ names: [String]) -> String {
-        names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
     }
 
     private func error(_ message: String) -> StoreError {

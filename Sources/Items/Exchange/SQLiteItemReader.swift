@@ -81,10 +81,9 @@ struct SQLiteItemReader {
         guard let first = tables.first else {
             throw StoreError(.unreadableFile, "\(path) has no table", path: path)
         }
-        let listed = tables.prefix(12).joined(separator: ", ") + (tables.count > 12 ? ", …" : "")
         throw StoreError(
             .unreadableFile,
-            "\(path) has several tables and views (\(listed)): give one, such as \(OptionWords.option("table", first))",
+            "\(path) has several tables and views (\(tables.listed())): give one, such as \(OptionWords.option("table", first))",
             path: path)
     }
 

@@ -21,17 +21,18 @@ struct SheetItemReader {
             options.onKinds?("\(path): \(emptySheet(rows.sheet, rest))")
             return
         }
-        let columns = try columns(header, width: max(header.width, pending.map(\.width).max() ?? 0))
-        let places = try columns.names.map { try row.addColumn($0) }
+        let columns = columns(header, width: max(header.width, pending.map(\.width).max() ?? 0))
+        let names = columns.texts
+        let places = try names.map { try row.addColumn($0) }
         try ImportedNames(options: options, columns: row.names, path: path).check()
         remark(columns, merger)
         say(rows.sheet, header)
         merger.beginRejects(
-            columns.names, hasHeader: options.header == .firstRow, delimiter: options.cellDelimiter, preamble: [])
+            names, hasHeader: options.header == .firstRow, delimiter: options.cellDelimiter, preamble: [])
         var cells = SheetRow()
         let nulls = CellNulls(options.nulls)
         var faults = CellCount()
-        row.original = { OriginalRow(cells: Self.texts(cells, columns.names)) }
+        row.original = { OriginalRow(cells: Self.texts(cells, names)) }
         var count = 0
         while true {
             if pending.isEmpty {
@@ -43,13 +44,13 @@ struct SheetItemReader {
             count += 1
             (row.number, row.line) = (cells.number, cells.number)
             row.removeCells()
-            guard cells.width <= columns.names.count else {
+            guard cells.width <= names.count else {
                 let cell = CellName.text(column: cells.width - 1, row: cells.number)
                 try merger.refuse(
                     row,
                     StoreError(
                         .invalidValue(field: ""),
-                        "the cell \(cell) is beyond the header, which has \(columns.names.count.counted("name"))"))
+                        "the cell \(cell) is beyond the header, which has \(names.count.counted("name"))"))
                 continue
             }
             try cells.withUnsafeBytes { texts in
@@ -92,7 +93,7 @@ struct SheetItemReader {
         let (pending, header) = try head(rows)
         guard let header else { return nil }
         let width = max(header.width, pending.map(\.width).max() ?? 0)
-        var sample = TypedSample(try columns(header, width: width).names)
+        var sample = TypedSample(columns(header, width: width).texts)
         sample.phrase = options.sheet == nil ? "the sheet \(rows.sheet.shortened(to: 60).quoted())" : nil
         var cells = SheetRow()
         func add(_ row: SheetRow) throws {
@@ -142,12 +143,6 @@ struct SheetItemReader {
 
     // MARK: Columns
 
-    private struct Columns {
-        var names: [String]
-        var unnamed: [Int]
-        var renamed: [Int]
-    }
-
     /// The rows at the beginning that are looked at, and the row with the names, which is not among them.
     private func head(_ rows: SheetRows) throws -> (pending: [SheetRow], header: SheetRow?) {
         var pending: [SheetRow] = []
@@ -175,28 +170,22 @@ struct SheetItemReader {
         return names.count == row.cells.count && Set(names).count == names.count
     }
 
-    private func columns(_ header: SheetRow, width: Int) throws -> Columns {
-        let given: CSVHeader
+    private func columns(_ header: SheetRow, width: Int) -> CSVHeader {
         switch options.header {
-        case .names(let names): given = CSVHeader(names: names.map { Array($0.utf8) })
-        case .none: given = CSVHeader(count: width)
+        case .names(let names): return CSVHeader(names: names.map { Array($0.utf8) })
+        case .none: return CSVHeader(count: width)
         case .firstRow:
             var names = [[UInt8]](repeating: [], count: header.width)
             for cell in header.cells { names[cell.column] = header.text(cell.content) }
-            given = CSVHeader(names: names)
+            return CSVHeader(names: names)
         }
-        var columns = Columns(
-            names: given.names.map { String(decoding: $0, as: UTF8.self) }, unnamed: given.unnamed,
-            renamed: given.renamed)
-        if options.header == .none { columns.unnamed = [] }
-        return columns
     }
 
-    private func remark(_ columns: Columns, _ merger: ItemMerger) {
-        func names(_ places: [Int]) -> String { CSVHeader.list(places.map { columns.names[$0] }) }
+    private func remark(_ columns: CSVHeader, _ merger: ItemMerger) {
+        func names(_ places: [Int]) -> String { places.map { columns.texts[$0] }.listed() }
+        let unnamed = options.header == .none ? [] : columns.unnamed
         merger.remark(
-            .unnamed, columns.unnamed.count,
-            "\(columns.unnamed.count.counted("column")) without a name: read as \(names(columns.unnamed))")
+            .unnamed, unnamed.count, "\(unnamed.count.counted("column")) without a name: read as \(names(unnamed))")
         merger.remark(
             .renamed, columns.renamed.count,
             "\(columns.renamed.count.counted("column")) with the name of an earlier one: read as \(names(columns.renamed))"
@@ -209,8 +198,7 @@ struct SheetItemReader {
         let state = options.skippedLines.map { "has no row behind row \($0)" } ?? "is empty"
         let said = "the sheet \(shown(name).quoted()) \(state)"
         guard let first = rest.first else { return said }
-        let listed = CSVHeader.list(rest.prefix(12).map(shown)) + (rest.count > 12 ? ", …" : "")
-        return "\(said); others: \(listed) (\(OptionWords.option("sheet", first)))"
+        return "\(said); others: \(rest.map(shown).listed()) (\(OptionWords.option("sheet", first)))"
     }
 
     private func say(_ sheet: String, _ header: SheetRow) {

@@ -170,14 +170,14 @@ extension ItemQuery {
     /// Runs a function on every item, as one change: if it throws, no item is changed. Observers are notified once.
     ///
     /// - Parameter change: changes its item, or other items.
-    /// - Returns: the number of changed items.
+    /// - Returns: the number of changed items, of which some may have other attachments only.
     /// - Throws: errors of the function; `StoreError` if an observer refuses.
     @discardableResult
     public func update(_ change: (Item) throws -> Void) throws -> Int {
         try changeEach { row in
-            let before = store.columns.changeCount
+            let (before, filesBefore) = (store.columns.changeCount, store.attachments?.changeCount)
             try change(store.item(row: row))
-            return store.columns.changeCount > before
+            return store.columns.changeCount > before || store.attachments?.changeCount != filesBefore
         }
     }
 
@@ -200,20 +200,15 @@ extension ItemQuery {
     func changeEach(_ change: (UInt32) throws -> Bool) throws -> Int {
         try store.columns.pinningRows {
             let rows = try rows()
-            store.beginBulkChange()
-            defer { store.endBulkChange() }
-            store.openSavepoint()
-            do {
-                var count = 0
-                for row in rows where store.columns.isLive(row) {
-                    if Interruption.isDue { throw WorkStopped() }
-                    if try change(row) { count += 1 }
+            return try store.performBulkChange {
+                try store.allOrNone {
+                    var count = 0
+                    for row in rows where store.columns.isLive(row) {
+                        if Interruption.isDue { throw WorkStopped() }
+                        if try change(row) { count += 1 }
+                    }
+                    return count
                 }
-                store.closeSavepoint()
-                return count
-            } catch {
-                store.rollBackSavepoint()
-                throw error
             }
         }
     }

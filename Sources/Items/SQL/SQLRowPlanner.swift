@@ -1,4 +1,5 @@
 import ColumnEngine
+import PredicateFormat
 import PropertyList
 import SQLite
 
@@ -204,10 +205,10 @@ struct SQLConditionTest {
         switch operation {
         case .like, .glob: return prefix(cell, isLike: operation == .like)
         case .equal, .is: return compared(.equal, cell)
-        case .less: return compared(.less, cell)
-        case .atMost: return compared(.atMost, cell)
-        case .greater: return compared(.greater, cell)
-        case .atLeast: return compared(.atLeast, cell)
+        case .less: return compared(.lessThan, cell)
+        case .atMost: return compared(.lessThanOrEqual, cell)
+        case .greater: return compared(.greaterThan, cell)
+        case .atLeast: return compared(.greaterThanOrEqual, cell)
         default: return nil
         }
     }
@@ -223,12 +224,10 @@ struct SQLConditionTest {
         return .compare(.equal, column.type.affinity == .text ? .text([]) : .integer(0))
     }
 
-    private func compared(_ comparison: ScanCondition.Comparison, _ cell: SQLiteCell) -> ScanCondition.Test? {
+    private func compared(_ operation: PredicateOperator, _ cell: SQLiteCell) -> ScanCondition.Test? {
         guard let constant = constant(cell) else { return nil }
-        if case .text(let text) = constant, column.type.isDate {
-            return dates(comparison, text)
-        }
-        return .compare(comparison, constant)
+        if case .text(let text) = constant, column.type.isDate { return dates(operation, text) }
+        return .compare(operation, constant)
     }
 
     /// The value of a condition if the column compares it as it is: numbers with numbers, texts with texts. The text of a
@@ -244,17 +243,17 @@ struct SQLConditionTest {
     }
 
     /// The range of dates whose texts may satisfy a comparison, a day too wide: for a text that only begins with a date.
-    private func dates(_ comparison: ScanCondition.Comparison, _ text: [UInt8]) -> ScanCondition.Test? {
+    private func dates(_ operation: PredicateOperator, _ text: [UInt8]) -> ScanCondition.Test? {
         guard text.count >= 10, text[0..<4].allSatisfy({ $0 &- 0x30 < 10 }),
             let date = SQLDate.date(String(decoding: text, as: UTF8.self))
                 ?? SQLDate.date(String(decoding: text.prefix(19), as: UTF8.self))
                 ?? SQLDate.date(String(decoding: text.prefix(10), as: UTF8.self))
         else { return nil }
         let seconds = date.secondsSinceReferenceDate
-        switch comparison {
-        case .equal: return .dates((seconds - 86400)...(seconds + 86400))
-        case .less, .atMost: return .dates(-Double.infinity...(seconds + 86400))
-        case .greater, .atLeast: return .dates((seconds - 86400)...Double.infinity)
+        switch operation {
+        case .lessThan, .lessThanOrEqual: return .dates(-Double.infinity...(seconds + 86400))
+        case .greaterThan, .greaterThanOrEqual: return .dates((seconds - 86400)...Double.infinity)
+        default: return .dates((seconds - 86400)...(seconds + 86400))
         }
     }
 

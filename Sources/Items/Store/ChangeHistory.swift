@@ -136,7 +136,7 @@ struct ChangeHistory {
         for change in group.changes.reversed() {
             switch change.kind {
             case .append, .insert:
-                for row in change.row..<change.row + UInt32(change.kind == .append ? change.count : 1) {
+                for row in change.rows {
                     guard live(row), !foreignChanges.changedAnyField(of: row, since: group.epoch) else {
                         return conflict(about: row, "a field")
                     }
@@ -417,11 +417,7 @@ extension ItemStore {
     private func reverseChanges(of group: ChangeGroup) throws(StoreError) {
         func reverse(_ change: Change) throws(StoreError) {
             switch change.kind {
-            case .append:
-                for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    columns.takeOut(change.row + UInt32(offset))
-                }
-            case .insert: columns.takeOut(change.row)
+            case .append, .insert: for row in change.rows.reversed() { columns.takeOut(row) }
             case .remove: columns.putBack([change])
             case .set: try reverseValue(change, of: group)
             case .move:

@@ -53,7 +53,6 @@ struct CommitPublisher {
     ///
     /// - Returns: what is to be published after the outermost one.
     mutating func endBulkChange() -> ItemStoreChanges? {
-        guard bulkDepth > 0 else { return nil }
         bulkDepth -= 1
         return bulkDepth == 0 ? bulkChanges : nil
     }
@@ -118,29 +117,16 @@ extension ItemStore {
     /// Runs a body and notifies observers of its changes once, by `didChangeMany`, at its end. The `will…` methods are
     /// called as usual. Bulk changes nest: the outermost one notifies.
     package func performBulkChange<Result>(_ body: () throws -> Result) rethrows -> Result {
-        beginBulkChange()
-        defer { endBulkChange() }
+        publisher.beginBulkChange()
+        defer { if let changes = publisher.endBulkChange() { publishMany(changes) } }
         return try body()
-    }
-
-    /// Begins a bulk change; end it with ``endBulkChange()``.
-    package func beginBulkChange() { publisher.beginBulkChange() }
-
-    /// Ends a bulk change, and notifies observers after the outermost one.
-    package func endBulkChange() {
-        if let changes = publisher.endBulkChange() { publishMany(changes) }
     }
 
     /// Calls each observer in a separate savepoint: if one throws, its changes are rolled back, and the change is
     /// refused.
     func askObservers(_ ask: (any ItemStoreObserver) throws -> Void) throws(StoreError) {
         for observer in publisher.observers {
-            openSavepoint()
-            do {
-                try ask(observer)
-                closeSavepoint()
-            } catch {
-                rollBackSavepoint()
+            do { try allOrNone { try ask(observer) } } catch {
                 if let error = error as? StoreError, case .vetoed = error.code { throw error }
                 let reason = "\(error)"
                 throw StoreError(.vetoed(reason: reason), "the change was refused: \(reason)", cause: error)
@@ -324,8 +310,7 @@ public struct ItemStoreChanges: Sendable, Hashable {
     mutating func add(_ changes: some Sequence<Change>) {
         for change in changes {
             switch change.kind {
-            case .append: inserted += change.count
-            case .insert: inserted += 1
+            case .append, .insert: inserted += change.rows.count
             case .remove: removed += 1
             case .set: updated += 1
             case .move: moved += 1

@@ -225,13 +225,8 @@ struct LocalChanges {
     init(_ columns: ColumnStore) {
         for change in columns.changes {
             switch change.kind {
-            case .append:
-                for row in change.row..<change.row + UInt32(change.count) {
-                    fields[columns.keyString(row)] = .some(nil)
-                }
-                isMore = true
-            case .insert, .remove:
-                fields[columns.keyString(change.row)] = .some(nil)
+            case .append, .insert, .remove:
+                for row in change.rows { fields[columns.keyString(row)] = .some(nil) }
                 isMore = true
             case .set:
                 let key = columns.keyString(change.row)

@@ -43,20 +43,15 @@ extension ItemStore {
         }
         let former = columns.declarations
         if next == former { return }
-        beginBulkChange()
-        defer { endBulkChange() }
-        openSavepoint()
-        do {
-            keepCommitBeforeChange()
-            columns.declare(next)
-            for declaration in next.all where former[declaration.name] != declaration {
-                try fit(declaration, converting: converts)
+        try performBulkChange {
+            try allOrNone {
+                keepCommitBeforeChange()
+                columns.declare(next)
+                for declaration in next.all where former[declaration.name] != declaration {
+                    try fit(declaration, converting: converts)
+                }
             }
-        } catch {
-            rollBackSavepoint()
-            throw error
         }
-        closeSavepoint()
     }
 
     /// Brings the values of all items into the form of a newly declared field.
@@ -260,7 +255,7 @@ extension ItemStore {
             let declaration = declarations[name]
             let declared = declaration.flatMap { $0.isFree ? nil : $0.kind }
             let own = schema.field(named: name).map { FieldDeclaration.Kind($0.kind.kind) }
-            let kind = (declared ?? own)?.rawValue ?? known[ExactText(name)]?.kind.rawValue ?? "string"
+            let kind = (declared ?? own)?.rawValue ?? known[ExactText(name)]?.kindName ?? "string"
             let misfits = declaration.map { columns.unfitting(columns.field(named: $0.name)).count } ?? 0
             return FieldSummary(
                 name: name, kind: kind, declaration: declaration, isOfEveryItem: schema.has(name),

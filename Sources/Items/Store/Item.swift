@@ -118,12 +118,25 @@ public final class Item {
 
     // MARK: As a whole
 
-    /// A deep copy with a new key, appended to the store.
+    /// A deep copy with a new key and the same attachments, appended to the store.
+    ///
+    /// - Throws: `StoreError`; there is no copy then.
     public func copy() throws(StoreError) -> Item {
         var fields = try allFields
+        let key = try itemKey
         // Recorded first: an observer of the new item may commit it.
-        fields.itemKey = store.recordCopy(of: try itemKey)
-        return try store.createItem(fields)
+        fields.itemKey = store.recordCopy(of: key)
+        guard let attachments = store.attachments, attachments.hasBytes(forKey: key) else {
+            return try store.createItem(fields)
+        }
+        let bytes = try attachments.allBytes(forKey: key)
+        return try StoreError.answering {
+            try store.allOrNone {
+                let copy = try store.createItem(fields)
+                try attachments.setAllBytes(bytes, forKey: copy.itemKey)
+                return copy
+            }
+        }
     }
 
     /// Removes the item from its store.

@@ -250,12 +250,9 @@ extension ItemStore {
     @discardableResult
     public func createItem(_ fields: ItemFields? = nil) throws(StoreError) -> Item {
         let draft = try beginItem()
-        do throws(StoreError) {
+        return try draft.orDiscarded { () throws(StoreError) in
             if let fields { try draft.set(fields) }
             return try insert(draft)
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 
@@ -342,9 +339,7 @@ extension ItemStore {
     /// - Returns: the number of them that were there until then: an observer may have removed one.
     /// - Throws: as ``removeItem(_:)``; `WorkStopped`.
     func remove(rows: [UInt32]) throws -> Int {
-        beginBulkChange()
-        defer { endBulkChange() }
-        return try remove(atOnce: rows)
+        try performBulkChange { try remove(atOnce: rows) }
     }
 
     private func remove(atOnce rows: [UInt32]) throws -> Int {
@@ -355,8 +350,7 @@ extension ItemStore {
             try takeOut(row: rows[0])
             return 1
         }
-        openSavepoint()
-        do {
+        return try allOrNone {
             try carryOut(consequences)
             var count = 0
             for row in rows where columns.isLive(row) {
@@ -364,11 +358,7 @@ extension ItemStore {
                 try takeOut(row: row)
                 count += 1
             }
-            closeSavepoint()
             return count
-        } catch {
-            rollBackSavepoint()
-            throw error
         }
     }
 

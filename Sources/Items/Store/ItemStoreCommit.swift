@@ -26,7 +26,7 @@ public final class ItemStoreCommit {
     /// The name of the committing host; nil for this one.
     public let host: String?
     /// The number of changes.
-    public private(set) lazy var count = changes.reduce(0) { $0 + ($1.kind == .append ? $1.count : 1) }
+    public private(set) lazy var count = changes.reduce(0) { $0 + $1.rows.count }
     /// The number of preceding commits in a chain in which each commit reacts to the one before it.
     package let generation: Int
 
@@ -111,13 +111,10 @@ struct RetainedChanges {
         // Newest first, to know the value after each change; reversed at the end.
         for change in changes.reversed() {
             switch change.kind {
-            case .append:
-                for offset in stride(from: change.count - 1, through: 0, by: -1) {
-                    let row = change.row + UInt32(offset)
-                    add(.insert, row, store, position: change.position + UInt32(offset), laterOfInserted[row])
+            case .append, .insert:
+                for row in change.rows.reversed() {
+                    add(.insert, row, store, position: change.position + row - change.row, laterOfInserted[row])
                 }
-            case .insert:
-                add(.insert, change.row, store, position: change.position, laterOfInserted[change.row])
             case .remove:
                 add(.remove, change.row, store, position: change.position, nil)
             case .set:
@@ -157,8 +154,7 @@ struct RetainedChanges {
         var rows: Set<UInt32> = []
         for change in changes {
             switch change.kind {
-            case .append: rows.formUnion(change.row..<change.row + UInt32(change.count))
-            case .insert: rows.insert(change.row)
+            case .append, .insert: rows.formUnion(change.rows)
             case .move where orMoved: rows.insert(change.row)
             case .remove, .set, .move, .declare: break
             }
@@ -265,11 +261,10 @@ package struct ItemCommitTally: Sendable, Hashable {
         for change in changes {
             switch change.kind {
             case .append:
-                let rows = change.row..<change.row + UInt32(change.count)
-                if let last = appended.last, last.upperBound == rows.lowerBound {
-                    appended[appended.count - 1] = last.lowerBound..<rows.upperBound
+                if let last = appended.last, last.upperBound == change.row {
+                    appended[appended.count - 1] = last.lowerBound..<change.rows.upperBound
                 } else {
-                    appended.append(rows)
+                    appended.append(change.rows)
                 }
             case .insert: if gone.remove(change.row) == nil { inserted.insert(change.row) }
             case .remove: if inserted.remove(change.row) == nil { gone.insert(change.row) }

@@ -147,9 +147,8 @@ extension ItemStore {
             default: false
             }
         }
-        let isIn = PredicateComparison(
-            .keyPath(PredicateKeyPath(declaration.name)), .in, .constant(.array(values)))
-        return try query().filter(.predicate(FormatPredicate(.comparison(isIn)))).rows()
+        let isIn = PredicateNode.comparing(PredicateKeyPath(declaration.name), .in, .array(values))
+        return try query().filter(.predicate(FormatPredicate(isIn))).rows()
     }
 }
 

@@ -285,8 +285,8 @@ final class RemoteReplica {
     }
 
     /// Ends the use of the server, whose changes do not fit the items.
-    private func stop(_ code: StoreError.Code, _ message: String, _ cause: StoreError) -> StoreError {
-        let reason = StoreError(code, message, cause: cause)
+    private func stop(_ message: String, _ cause: StoreError) -> StoreError {
+        let reason = StoreError(.inputOutput, message, cause: cause)
         remote?.stop(reason)
         return reason
     }
@@ -341,7 +341,6 @@ final class RemoteReplica {
             return try perform(inverse)
         } catch {
             throw stop(
-                .inputOutput,
                 "the commits that others were ahead of cannot be taken back (\(error.message)): start again; they are kept",
                 error)
         }
@@ -377,7 +376,6 @@ final class RemoteReplica {
             return changes
         } catch {
             throw stop(
-                .inputOutput,
                 "the increments that wait cannot follow other hosts' commits (\(error.message)): start again; they are kept",
                 error)
         }

@@ -37,7 +37,7 @@ extension ItemStore {
                 changeHistory.record(.change, from: columns)
                 settle(.change)
             }
-            seal()
+            columns.seal()
             if replica.recordsReads { columns.beginReads() }
         }
         openSavepoint()
@@ -135,6 +135,19 @@ extension ItemStore {
     func closeSavepoint() {
         columns.closeSavepoint()
         attachments?.closeSavepoint().forEach { changeHistory.record($0) }
+    }
+
+    /// Runs a body whose changes are taken back if it throws.
+    func allOrNone<Result>(_ body: () throws -> Result) rethrows -> Result {
+        openSavepoint()
+        do {
+            let result = try body()
+            closeSavepoint()
+            return result
+        } catch {
+            rollBackSavepoint()
+            throw error
+        }
     }
 
     func rollBackSavepoint() {
@@ -294,11 +307,6 @@ extension ItemStore {
         try replica.persistence.synchronize()
         attachments?.synchronize()
     }
-
-    /// Ends the current undo step without a commit.
-    func seal() {
-        columns.seal()
-    }
 }
 
 /// The net result of a sequence of changes: the differences between the states before and after.
@@ -347,6 +355,8 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
     package var updated: [Update] = []
     /// The moved items.
     package var moved: [Move] = []
+    /// The names of the fields of which something else is declared, or nothing any more.
+    package private(set) var declared: [String] = []
 
     /// The field that an item is named by; nil for none.
     private let title: String?
@@ -358,13 +368,16 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         let counts =
             "\(inserted.count) inserted, \(removed.count) removed, \(updated.count) "
             + "\(updated.count.word("field")) changed, \(moved.count) moved"
+            + (declared.isEmpty ? "" : ", \(declared.count.counted("field")) declared")
         var lines = inserted.prefix(Self.shown).map { "+ \(name(of: $0))" }
         lines += removed.prefix(Self.shown).map { "- \(name(of: $0))" }
         lines += updated.prefix(Self.shown).map { update in
             "  \(Self.label(update.name, update.itemKey)): \(Self.line(update.field)) \(update.text)"
         }
         lines += moved.prefix(Self.shown).map { "  \(Self.label($0.name, $0.itemKey)): \($0.from + 1) → \($0.to + 1)" }
-        let rest = inserted.count + removed.count + updated.count + moved.count - min(lines.count, Self.shown)
+        lines += declared.prefix(Self.shown).map { "  \(Self.line($0)) is declared" }
+        let all = inserted.count + removed.count + updated.count + moved.count + declared.count
+        let rest = all - min(lines.count, Self.shown)
         return
             ([counts] + lines.prefix(Self.shown).map(VisibleText.line)
             + (rest > 0 ? ["  and \(rest.grouped) more"] : []))
@@ -390,12 +403,8 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
         var seen: Set<ChangedField> = []
         for change in changes {
             switch change.kind {
-            case .append:
-                for row in change.row..<change.row + UInt32(change.count) where isInserted.insert(row).inserted {
-                    insertedRows.append(row)
-                }
-            case .insert:
-                if isInserted.insert(change.row).inserted { insertedRows.append(change.row) }
+            case .append, .insert:
+                for row in change.rows where isInserted.insert(row).inserted { insertedRows.append(row) }
             case .remove:
                 if !isInserted.contains(change.row) { removedRows.append(change.row) }
             case .set:
@@ -422,6 +431,11 @@ package struct ItemStoreDiff: Sendable, Hashable, CustomStringConvertible {
                         to: Int(change.field)))
             case .declare: continue
             }
+        }
+        if let first = changes.first(where: { $0.kind == .declare }) {
+            let (old, new) = (store.declarations(ofVersion: first.position), store.declarations)
+            let names = new.all.map(\.name) + old.all.map(\.name).filter { new[$0] == nil }
+            declared = names.filter { old[$0] != new[$0] }
         }
         inserted = insertedRows.filter { store.isLive($0) }.map { store.fields(of: $0) }
         removed = removedRows.filter { store.isRemoved($0) }.map { store.fields(of: $0) }

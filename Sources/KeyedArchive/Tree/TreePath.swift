@@ -296,8 +296,8 @@ extension ArchiveTree {
     private static func absent(_ path: TreePath, _ position: Int, _ known: [TreePath.Step]) -> ArchiveError {
         let way = path.steps[..<position].map(\.key).joined(separator: ".")
         let place = way.isEmpty ? "at the top" : "at \(way)"
-        let names = known.prefix(12).map { TreePath([$0]).description }.joined(separator: ", ")
-        let rest = known.isEmpty ? "it holds nothing" : "there is \(names)\(known.count > 12 ? ", …" : "")"
+        let names = known.prefix(13).map { TreePath([$0]).description }.listed()
+        let rest = known.isEmpty ? "it holds nothing" : "there is \(names)"
         guard position < path.steps.count else {
             return ArchiveError(code: .valueNotFound, message: "several values are \(place): \(rest)")
         }

@@ -130,9 +130,7 @@ package struct PredicateConstraint: Sendable, Hashable {
     package let isExact: Bool
 
     /// The equivalent tree.
-    package var node: PredicateNode {
-        .comparison(PredicateComparison(.keyPath(PredicateKeyPath(field)), operation, .constant(constant)))
-    }
+    package var node: PredicateNode { .comparing(PredicateKeyPath(field), operation, constant) }
 
     /// The constraints among the parts of a conjunction.
     static func constraints(of node: PredicateNode) -> [PredicateConstraint] {

@@ -1,3 +1,5 @@
+package import PropertyList
+
 /// A predicate as a tree.
 @usableFromInline package indirect enum PredicateNode: Sendable, Hashable, CustomStringConvertible {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
@@ -10,6 +12,14 @@
     case and([PredicateNode])
     /// One of them holds; false when empty.
     case or([PredicateNode])
+
+    /// A comparison of a property with a constant.
+    package static func comparing(
+        _ path: PredicateKeyPath, _ operation: PredicateOperator, _ value: PropertyListValue,
+        options: PredicateOptions = []
+    ) -> PredicateNode {
+        .comparison(PredicateComparison(.keyPath(path), operation, .constant(value), options: options))
+    }
 
     /// Canonical format text; see `FormatPredicate.format`.
     @usableFromInline package var description: String { PredicatePrinter.text { $0.print(self, within: .none) } }

@@ -278,7 +278,7 @@ package struct RepeatedKeys: Sendable, Hashable {
     }
 
     /// What a text form of a binary property list lacks, in words; nil if no key is there more than once.
-    var loss: String? {
+    package var loss: String? {
         first.map {
             "\(count.counted("key")) more than once in a dictionary, the first \($0.quoted()): the first value counts"
         }

@@ -99,11 +99,10 @@ struct EncodedCommit {
         }
         for change in changes {
             switch change.kind {
-            case .append:
-                for row in change.row..<change.row + UInt32(change.count) {
+            case .append, .insert:
+                for row in change.rows {
                     record(row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
                 }
-            case .insert: record(change.row, wasThere: false) { ($0.isThere, $0.isWhole) = (true, true) }
             case .remove: record(change.row, wasThere: true) { ($0.isThere, $0.isWhole) = (false, true) }
             case .set:
                 record(change.row, wasThere: true) {
@@ -435,8 +434,5 @@ extension SharedPersistence {
 
     package func release() { server.release() }
 
-    package func abandonCommit() -> Bool {
-        defer { inDoubt = nil }
-        return inDoubt != nil
-    }
+    package func abandonCommit() -> Bool { inDoubt.take() != nil }
 }

@@ -230,9 +230,4 @@ struct LoggedCommit {
     /// Identifies the sequence of commits up to this one.
     let lineage: [UInt8]
     let record: [UInt8]
-
-    init(revision: UInt64, host: [UInt8], hostName: String = "", lineage: [UInt8], record: [UInt8]) {
-        (self.revision, self.host, self.hostName, self.lineage) = (revision, host, hostName, lineage)
-        self.record = record
-    }
 }

@@ -94,9 +94,7 @@ extension SharedPersistence {
                 "select head, lineage from cubby.collection where id = $1", [.int4(collection.number)])
             found = Lineage(revision: try head.revision(0, 0), identifier: try head.bytes(0, 1) ?? [])
             if collection.keepsDeclarations {
-                let rows = try connection.run(
-                    "select record from cubby.declaration where collection = $1", [.int4(collection.number)])
-                if rows.rowCount > 0 { declared = try rows.bytes(0, 0) ?? [] }
+                declared = try SharedFields.declared(in: collection.number, connection)
             }
             var items = ItemCopy()
             try connection.copyOut(

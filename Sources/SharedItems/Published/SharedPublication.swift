@@ -113,10 +113,8 @@ package struct SharedPublication: Sendable, Hashable {
         try connection.runScript("begin")
         // Commits come before or after.
         try connection.run("select from cubby.collection where id = $1 for update", [.int4(number)])
-        let declared = try connection.run(
-            "select record from cubby.declaration where collection = $1", [.int4(number)])
         let declarations: FieldDeclarations
-        let record = declared.rowCount > 0 ? try declared.bytes(0, 0) ?? [] : []
+        let record = try SharedFields.declared(in: number, connection)
         do throws(StoreError) { declarations = try SharedFields.declarations(record) } catch {
             throw PostgresError(
                 .unusable, "what is declared of the collection's fields cannot be read: \(error.message)")

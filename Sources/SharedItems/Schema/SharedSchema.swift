@@ -197,9 +197,13 @@ enum SharedFields {
     ///
     /// - Throws: `StoreError` with `corruptJournal` or `newerFormat`.
     static func schema(_ record: [UInt8]) throws(StoreError) -> ItemSchema {
+        try ItemSchema(record: try value(of: record))
+    }
+
+    private static func value(of record: [UInt8]) throws(StoreError) -> PropertyListValue {
         try record.withBytes { (bytes) throws(StoreError) in
             var reader = RecordReader(try RecordChecksum.opened(bytes))
-            return try ItemSchema(record: try reader.value())
+            return try reader.value()
         }
     }
 
@@ -236,11 +240,13 @@ enum SharedFields {
     ///
     /// - Throws: `StoreError` with `corruptJournal` or `newerFormat`.
     static func declarations(_ record: [UInt8]) throws(StoreError) -> FieldDeclarations {
-        if record.isEmpty { return FieldDeclarations() }
-        return try record.withBytes { (bytes) throws(StoreError) in
-            var reader = RecordReader(try RecordChecksum.opened(bytes))
-            return try FieldDeclarations(record: try reader.value())
-        }
+        record.isEmpty ? FieldDeclarations() : try FieldDeclarations(record: try value(of: record))
+    }
+
+    /// The record of what is declared of a collection's fields on the server; empty for nothing.
+    static func declared(in number: Int32, _ connection: PostgresConnection) throws(PostgresError) -> [UInt8] {
+        let rows = try connection.run("select record from cubby.declaration where collection = $1", [.int4(number)])
+        return rows.rowCount > 0 ? try rows.bytes(0, 0) ?? [] : []
     }
 }
 

@@ -57,8 +57,7 @@ package struct SharedStatus: Sendable {
             }
         }
         if tables.keepDeclarations {
-            let rows = try connection.run("select record from cubby.declaration where collection = $1", [.int4(number)])
-            let record = rows.rowCount > 0 ? try rows.bytes(0, 0) ?? [] : []
+            let record = try SharedFields.declared(in: number, connection)
             describe("declared") { () throws(StoreError) in
                 try SharedFields.declarations(record).all.map(\.name).joined(separator: ", ")
             }

@@ -57,6 +57,49 @@ struct AttachmentListTests {
         #expect(scene.stored("a") == 9)
     }
 
+    @Test("a copy of an item has copies of its attachments") func itemCopies() throws {
+        let item = try scene.create("a", 1)
+        try set([1, 2, 3])
+        try items.commit()
+        let copy = try item.copy()
+        try items.commit()
+        let key = try copy.itemKey
+        #expect(try all(key) == [1, 2, 3])
+        try set([4])
+        #expect(try all(key) == [1, 2, 3] && all() == [4])
+        #expect(try items.undo() && items.undo())
+        #expect(items.count == 1 && !attachments.hasBytes(forKey: key))
+        #expect(try items.redo())
+        #expect(try all(key) == [1, 2, 3])
+        // A key that cannot be a file's name has none to copy.
+        let named = try items.createItem(ItemFields(itemKey: "a/b"))
+        #expect(try named.copy().isRemoved == false && items.count == 4)
+    }
+
+    @Test("an update by a function counts items of which the attachments alone change") func counted() throws {
+        for (place, key) in ["a", "b", "c", "d"].enumerated() { try scene.create(key, UInt8(place)) }
+        let changed = try items.query().update { item in
+            switch try item.itemKey {
+            case "a": try attachments.setBytes([9], forKey: "a")
+            case "b": try attachments.removeBytes(forKey: "b")
+            case "c": try attachments.setAllBytes([[2], [3]], forKey: "c")
+            default: break
+            }
+        }
+        #expect(changed == 3)
+        let isChanged = try items.query().update { item in
+            // Nothing is there to be removed, and what is rolled back is no change.
+            let key = try item.itemKey
+            if key == "b" { try attachments.removeBytes(forKey: "b") }
+            try? items.transaction {
+                try attachments.setBytes([8], forKey: key)
+                throw Failure()
+            }
+        }
+        #expect(isChanged == 0)
+        #expect(try all() == [9] && all("b") == [] && all("c") == [2, 3] && all("d") == [3])
+    }
+
     @Test("the first of an item that had none is under the item's key, at each moment of the way") func fresh() throws {
         func create(_ scene: AttachmentScene, _ key: String) throws {
             try scene.items.createItem(ItemFields(itemKey: key))

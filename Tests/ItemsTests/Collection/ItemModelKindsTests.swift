@@ -143,6 +143,15 @@ struct ItemModelKindsTests {
         #expect(store.item(forKey: "Named:c") != nil)
         #expect(throws: StoreError.self) { try LocalItemCollection<Named>(store).insert(Named(id: "a", title: "")) }
 
+        // A script's items of the kind, before the program's first.
+        let scripted = ItemStore()
+        try scripted.createItem(
+            ItemFields(custom: ["itemKind": .string("Named"), "id": .string("a"), "title": .string("t")]))
+        let named = LocalItemCollection<Named>(scripted)
+        try named.insert(Named(id: "b", title: "u"))
+        #expect(try named.fetch().map(\.id) == ["a", "b"])
+        #expect(throws: StoreError.self) { try named.insert(Named(id: "a", title: "")) }
+
         let own = ItemStore()
         try own.createItem(
             ItemFields(custom: ["itemKind": .string("chair"), "id": .string("x"), "title": .string("t")]))

@@ -39,6 +39,18 @@ struct ItemKindsTests {
     }
 
     @Test(
+        "a conversion is no advice where it makes nothing comparable",
+        arguments: [
+            "ANY number == 5", "ALL number > 'a'", "NONE text == 'x'", "text.@count > 3",
+        ])
+    func uselessAdvice(format: String) throws {
+        try add("text", .string("x"))
+        try add("number", .integer(3))
+        let message = try #require(failure(of: format))
+        #expect(!message.contains("convert"), "\(message)")
+    }
+
+    @Test(
         "other comparisons hold or do not",
         arguments: [
             "number == TRUE", "number > 0.2", "number IN {'a', 3}", "text == nil", "text IN {'x', 3}", "text == number",
@@ -157,7 +169,7 @@ struct ItemKindsTests {
         #expect(Set(found.map(\.field)).isSuperset(of: ["name", "valueInDollars", "dateCreated", "itemKey"]))
         func text(_ value: PropertyListValue?) -> String { value.map { "\($0)" } ?? "-" }
         let texts = found.drop { $0.field != "room" }.map {
-            "\($0.field) \($0.kind) \($0.count) \($0.distinct) \(text($0.min)) \(text($0.max)) \($0.examples.count)"
+            "\($0.field) \($0.kindName) \($0.count) \($0.distinct) \(text($0.min)) \(text($0.max)) \($0.examples.count)"
         }
         #expect(
             texts == [

@@ -1,4 +1,5 @@
 import ItemsTestSupport
+import PredicateFormat
 import PropertyList
 import SQLite
 import TestSupport
@@ -89,10 +90,10 @@ import Testing
                 store,
                 [
                     ScanCondition(room, .compare(.equal, .text(Array("r7".utf8)))),
-                    ScanCondition(price, .compare(.atMost, .real(2.5))),
+                    ScanCondition(price, .compare(.lessThanOrEqual, .real(2.5))),
                 ]))
         #expect(found.index.field == price && found.count == 3)
-        #expect(ScanIndex.best(store, [ScanCondition(price, .compare(.atLeast, .integer(0)))]) == nil)
+        #expect(ScanIndex.best(store, [ScanCondition(price, .compare(.greaterThanOrEqual, .integer(0)))]) == nil)
         #expect(ScanIndex.best(store, [ScanCondition(room, .isAbsent)]) == nil)
         // A text that may begin in either case, and a value of another kind.
         #expect(ScanIndex.best(store, [ScanCondition(room, .begins(Array("r1".utf8), foldsCase: true))]) == nil)

@@ -1,3 +1,4 @@
+import PredicateFormat
 import PropertyList
 
 /// The rows of a store that satisfy conditions, a batch at a time, while the store may change: a row that has left it
@@ -153,7 +154,7 @@ struct ScanSort {
         // NaN is NULL: it comes with the rows that have no value.
         let hasReals = store.isNumberOrder(field) && !store.isPlainOrder(field, alsoDates: false)
         let present =
-            conditions + (hasReals ? [ScanCondition(field, .compare(.atLeast, .real(-.infinity)))] : [])
+            conditions + (hasReals ? [ScanCondition(field, .compare(.greaterThanOrEqual, .real(-.infinity)))] : [])
         // All of them are sorted faster than they are found by an index.
         let index = given == nil && limit != nil ? ScanIndex.ordered(store, present, by: field) : nil
         if index == nil, !hasReals { return try sorted(conditions, limit) }

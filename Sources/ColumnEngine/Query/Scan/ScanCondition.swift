@@ -1,4 +1,4 @@
-import PredicateFormat
+package import PredicateFormat
 import PropertyList
 
 /// A condition of a scan: a comparison of a field with a value, as SQL compares. It may accept a row too many, where the
@@ -11,23 +11,10 @@ package struct ScanCondition {
         case text([UInt8])
     }
 
-    package enum Comparison: Sendable, Hashable {
-        case equal, less, atMost, greater, atLeast
-
-        var operation: PredicateOperator {
-            switch self {
-            case .equal: .equal
-            case .less: .lessThan
-            case .atMost: .lessThanOrEqual
-            case .greater: .greaterThan
-            case .atLeast: .greaterThanOrEqual
-            }
-        }
-    }
-
     package enum Test: Sendable, Hashable {
         case isAbsent, isPresent
-        case compare(Comparison, Constant)
+        /// `==`, or one of the orders.
+        case compare(PredicateOperator, Constant)
         case among([Constant])
         /// A text begins with ASCII letters, in any case if folded.
         case begins([UInt8], foldsCase: Bool)
@@ -51,8 +38,8 @@ extension ScanCondition.Test {
         case .isAbsent: return cell.pointee.isAbsent || Self.isNaN(cell.pointee)
         case _ where cell.pointee.isAbsent: return false
         case .isPresent: return true
-        case .compare(let comparison, let constant):
-            return Self.order(cell, constant).map { comparison.operation.accepts($0) } ?? true
+        case .compare(let operation, let constant):
+            return Self.order(cell, constant).map { operation.accepts($0) } ?? true
         case .among(let constants):
             return constants.contains { Self.order(cell, $0).map { $0 == 0 } ?? true }
         case .begins(let prefix, let foldsCase):
@@ -157,10 +144,10 @@ struct ScanFilter {
         case (.isAbsent, .real): return .lacking(numbers)
         case (.isAbsent, _): return .validity(numbers, isPresent: false)
         case (.isPresent, _): return .validity(numbers, isPresent: true)
-        case (.compare(let comparison, let constant), .integer):
-            return range(comparison, constant).map { .integers(numbers, $0) } ?? unknown(constant)
-        case (.compare(let comparison, let constant), .real):
-            return realRange(comparison, constant).map { .reals(numbers, $0) } ?? unknown(constant)
+        case (.compare(let operation, let constant), .integer):
+            return range(operation, constant).map { .integers(numbers, $0) } ?? unknown(constant)
+        case (.compare(let operation, let constant), .real):
+            return realRange(operation, constant).map { .reals(numbers, $0) } ?? unknown(constant)
         case (.dates(let range), .date): return .dates(numbers, range)
         case (.among(let constants), .integer): return Self.members(constants).map { .members(numbers, $0) } ?? .rows
         case (.among, .real): return .rows
@@ -188,12 +175,12 @@ struct ScanFilter {
 
     /// The integers that satisfy a comparison; nil for none, and for a text.
     private static func range(
-        _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
+        _ operation: PredicateOperator, _ constant: ScanCondition.Constant
     ) -> ClosedRange<Int64>? {
         let test: PredicateIntegerTest? =
             switch constant {
-            case .integer(let number): PredicateIntegerTest(comparison.operation, .integer(number))
-            case .real(let number): PredicateIntegerTest(comparison.operation, .real(number))
+            case .integer(let number): PredicateIntegerTest(operation, .integer(number))
+            case .real(let number): PredicateIntegerTest(operation, .real(number))
             case .text: nil
             }
         return if case .inside(let range) = test { range } else { nil }
@@ -201,21 +188,21 @@ struct ScanFilter {
 
     /// The same for reals.
     private static func realRange(
-        _ comparison: ScanCondition.Comparison, _ constant: ScanCondition.Constant
+        _ operation: PredicateOperator, _ constant: ScanCondition.Constant
     ) -> ClosedRange<Double>? {
         switch constant {
         case .integer(let number) where number.magnitude < 1 << 53:
-            return RealTest.range(comparison.operation, Double(number))
+            return RealTest.range(operation, Double(number))
         // A real near it may be less or more than a large integer: it counts as both.
         case .integer(let number):
             let inclusive: PredicateOperator =
-                switch comparison {
-                case .equal: .equal
-                case .less, .atMost: .lessThanOrEqual
-                case .greater, .atLeast: .greaterThanOrEqual
+                switch operation {
+                case .lessThan: .lessThanOrEqual
+                case .greaterThan: .greaterThanOrEqual
+                default: operation
                 }
             return RealTest.range(inclusive, Double(number))
-        case .real(let number): return number.isNaN ? nil : RealTest.range(comparison.operation, number)
+        case .real(let number): return number.isNaN ? nil : RealTest.range(operation, number)
         case .text: return nil
         }
     }

@@ -204,8 +204,8 @@ extension ScanCondition.Test {
         case .nothing: return []
         case .isAbsent: return nil
         case .isPresent: return [IndexRange()]
-        case .compare(let comparison, let constant):
-            return constant.value(for: kind).flatMap { kind.ranges(comparison.operation, $0) }
+        case .compare(let operation, let constant):
+            return constant.value(for: kind).flatMap { kind.ranges(operation, $0) }
         case .among(let constants):
             guard constants.count <= Swift.min(Self.listLimit, Swift.max(count / 32, 64)) else { return nil }
             let values = constants.map { $0.value(for: kind) }

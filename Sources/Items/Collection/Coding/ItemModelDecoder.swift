@@ -8,6 +8,14 @@ struct ItemModelDecoder: Decoder {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// The integer of a value, of which a field has those up to the greatest `Int128`.
+    static func wide(_ value: PropertyListValue, at path: [any CodingKey]) throws -> UInt128 {
+        guard let number = Int128(fieldValue: value).flatMap(UInt128.init(exactly:)) else {
+            throw mismatch(UInt128.self, value, at: path)
+        }
+        return number
+    }
+
     /// Decodes a value of a field. Foundation's types have special representations; elements of arrays of the usual types
     /// need no decoder of their own.
     static func decode<Value: Decodable>(
@@ -232,6 +240,13 @@ struct KeyedModelDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try ItemModelDecoder.decode(type, value, at: codingPath + [key])
     }
 
+    // Without these and their like the standard library's are taken, which refuse them.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try take(key) }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        try ItemModelDecoder.wide(value(type, key), at: codingPath + [key])
+    }
+
     func nestedContainer<Nested>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
@@ -279,10 +294,6 @@ struct UnkeyedModelDecoding: UnkeyedDecodingContainer {
     let codingPath: [any CodingKey]
     private(set) var currentIndex = 0
 
-    init(elements: [PropertyListValue], codingPath: [any CodingKey]) {
-        (self.elements, self.codingPath) = (elements, codingPath)
-    }
-
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex == elements.count }
     private var path: [any CodingKey] { codingPath + [PathKey(intValue: currentIndex)] }
@@ -302,6 +313,19 @@ struct UnkeyedModelDecoding: UnkeyedDecodingContainer {
         let value = try ItemModelDecoder.decode(type, current(type), at: path)
         currentIndex += 1
         return value
+    }
+
+    mutating func decode(_ type: Int128.Type) throws -> Int128 {
+        let value = try current(type)
+        guard let number = Int128(fieldValue: value) else { throw ItemModelDecoder.mismatch(type, value, at: path) }
+        currentIndex += 1
+        return number
+    }
+
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+        let number = try ItemModelDecoder.wide(current(type), at: path)
+        currentIndex += 1
+        return number
     }
 
     mutating func nestedContainer<Nested>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
@@ -328,6 +352,15 @@ struct SingleModelDecoding: SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try ItemModelDecoder.decode(type, value, at: codingPath)
+    }
+
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try ItemModelDecoder.wide(value, at: codingPath) }
+
+    func decode(_ type: Int128.Type) throws -> Int128 {
+        guard let result = Int128(fieldValue: value) else {
+            throw ItemModelDecoder.mismatch(type, value, at: codingPath)
+        }
+        return result
     }
 
     func decode<Value: ItemValue & Decodable>(_ type: Value.Type) throws -> Value {

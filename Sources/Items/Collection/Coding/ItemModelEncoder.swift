@@ -9,9 +9,12 @@ struct ItemModelEncoder: Encoder {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The fields of a model in the order of its keys; nil for properties without a value.
-    static func fields(of model: some Encodable) throws -> [(name: String, value: PropertyListValue?)] {
-        try fields(of: model, EncodedNode())
+    /// The fields of a model in the order of its keys; nil for properties without a value. Of the earlier values, those of
+    /// an item that is updated, keys stay in dictionaries that a nested struct does not have.
+    static func fields(
+        of model: some Encodable, over earlier: (_ name: String) -> PropertyListValue? = { _ in nil }
+    ) throws -> [(name: String, value: PropertyListValue?)] {
+        try fields(of: model, EncodedNode(), over: earlier)
     }
 
     /// The kinds of a model's fields in the order of its keys: those of the properties' types, or else of their values;
@@ -19,17 +22,17 @@ struct ItemModelEncoder: Encoder {
     static func kinds(of model: some Encodable) throws -> [(name: String, kind: FieldDeclaration.Kind)] {
         let node = EncodedNode()
         node.kinds = [:]
-        let fields = try fields(of: model, node)
+        let fields = try fields(of: model, node) { _ in nil }
         return fields.compactMap { name, value in
             (node.kinds?[name] ?? value.flatMap(FieldDeclaration.Kind.init(of:))).map { (name: name, kind: $0) }
         }
     }
 
     private static func fields(
-        of model: some Encodable, _ node: EncodedNode
+        of model: some Encodable, _ node: EncodedNode, over earlier: (String) -> PropertyListValue?
     ) throws -> [(name: String, value: PropertyListValue?)] {
         try model.encode(to: ItemModelEncoder(node: node, codingPath: []))
-        guard let fields = node.fields else {
+        guard let fields = node.fields(over: earlier) else {
             throw EncodingError.invalidValue(
                 model, EncodingError.Context(codingPath: [], debugDescription: "a model is a struct with keys"))
         }
@@ -68,13 +71,26 @@ struct ItemModelEncoder: Encoder {
         }
     }
 
+    /// - Throws: for a number that no field holds.
+    static func wide(_ value: UInt128, at path: [any CodingKey]) throws -> EncodedNode.Part {
+        guard let number = Int128(exactly: value) else {
+            throw EncodingError.invalidValue(
+                value,
+                EncodingError.Context(
+                    codingPath: path,
+                    debugDescription: "\(path.text) is \(value), and an integer of an item is \(Int128.max) at most: "
+                        + "store it as a text"))
+        }
+        return .value(number.fieldValue)
+    }
+
     /// With the type in place of the value, which could not be printed without a stack as deep.
     private static func tooDeep(_ type: Any.Type, _ path: [any CodingKey], _ what: String) -> EncodingError {
         .invalidValue(type, EncodingError.Context(codingPath: path, debugDescription: what))
     }
 
     func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        node.form = .keyed
+        node.haveKeys(of: type)
         return KeyedEncodingContainer(KeyedModelEncoding(node: node, codingPath: codingPath))
     }
 
@@ -97,10 +113,10 @@ final class EncodedNode {
         case value(PropertyListValue?)
         case node(EncodedNode)
 
-        var value: PropertyListValue? {
+        func value(over earlier: @autoclosure () -> PropertyListValue? = nil) -> PropertyListValue? {
             switch self {
             case .value(let value): value
-            case .node(let node): node.value
+            case .node(let node): node.value(over: earlier())
             }
         }
 
@@ -109,6 +125,10 @@ final class EncodedNode {
     }
 
     var form = Form.single
+    /// The types of the coding keys; of several containers in a class with a superclass.
+    private var keyTypes: [any CodingKey.Type] = []
+    /// Whether a value is a container that the value itself opened, as for the case of an enum.
+    private var hasOpenedContainer = false
     /// The kinds of the properties' types by name, if they are asked for: of the model's own properties.
     var kinds: NameTable<FieldDeclaration.Kind>?
     private var names: [String] = []
@@ -123,22 +143,48 @@ final class EncodedNode {
         parts.append(part)
     }
 
-    /// By name, in order; nil for a container without keys.
-    var fields: [(name: String, value: PropertyListValue?)]? {
-        guard form == .keyed else { return nil }
-        return zip(names, parts).map { (name: $0, value: $1.value) }
+    func haveKeys(of type: any CodingKey.Type) {
+        form = .keyed
+        keyTypes.append(type)
     }
 
-    var value: PropertyListValue? {
+    /// Adds a container that the encoded value opens under a key.
+    func open(_ name: String, _ node: EncodedNode) {
+        hasOpenedContainer = true
+        add(name, .node(node))
+    }
+
+    /// By name, in order; nil for a container without keys.
+    func fields(over earlier: (String) -> PropertyListValue?) -> [(name: String, value: PropertyListValue?)]? {
+        guard form == .keyed else { return nil }
+        return zip(names, parts).map { name, part in (name: name, value: part.value(over: earlier(name))) }
+    }
+
+    /// The value; in a dictionary with those entries of an earlier one whose keys the type does not have.
+    func value(over earlier: @autoclosure () -> PropertyListValue? = nil) -> PropertyListValue? {
         switch form {
-        case .single: return parts.last?.value
-        case .unkeyed: return .array(parts.map { $0.value ?? .null })
+        case .single: return parts.last?.value(over: earlier())
+        case .unkeyed: return .array(parts.map { $0.value() ?? .null })
         case .keyed:
+            let before = entries(of: earlier())
             var values: PropertyListFields = [:]
+            for (name, value) in before where !hasKey(name) { values[name] = value }
             // A nil of a dictionary is a value under its key, that of a struct's property is none.
-            for (name, part) in zip(names, parts) { values[name] = part.value ?? part.nested }
+            for (name, part) in zip(names, parts) { values[name] = part.value(over: before[name]) ?? part.nested }
             return .fields(values)
         }
+    }
+
+    /// The entries of an earlier value; none of another case of an enum, beside which there is no other.
+    private func entries(of earlier: PropertyListValue?) -> PropertyListFields {
+        guard let entries = earlier?.fields else { return [:] }
+        let isCase = hasOpenedContainer && parts.count == 1
+        return isCase && (entries.count != 1 || entries[names[0]] == nil) ? [:] : entries
+    }
+
+    /// Whether the type has a key: a `Dictionary` has each.
+    private func hasKey(_ name: String) -> Bool {
+        keyTypes.contains { $0.init(stringValue: name)?.stringValue.utf8.elementsEqual(name.utf8) ?? false }
     }
 }
 
@@ -162,6 +208,14 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         node.add(key.stringValue, try ItemModelEncoder.part(value, at: codingPath + [key]))
     }
 
+    // Without these and their like the standard library's are taken, which refuse them.
+    func encode(_ value: Int128, forKey key: Key) throws { try put(value, key) }
+
+    func encode(_ value: UInt128, forKey key: Key) throws {
+        if node.kinds != nil { node.kinds?[key.stringValue] = .integer }
+        node.add(key.stringValue, try ItemModelEncoder.wide(value, at: codingPath + [key]))
+    }
+
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
         if node.kinds != nil, let type = Value.self as? any ItemValue.Type {
             node.kinds?[key.stringValue] = type.fieldKind
@@ -172,7 +226,9 @@ struct KeyedModelEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedContainer<Nested>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        encoder(key).container(keyedBy: type)
+        let inner = EncodedNode()
+        node.open(key.stringValue, inner)
+        return ItemModelEncoder(node: inner, codingPath: codingPath + [key]).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
@@ -204,6 +260,12 @@ extension KeyedModelEncoding {
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try put(value, key) }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try put(value, key) }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try put(value, key) }
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try put(value, key) }
+
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
+        if node.kinds != nil { node.kinds?[key.stringValue] = .integer }
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
 }
 
 /// Encodes an array's elements.
@@ -221,6 +283,15 @@ struct UnkeyedModelEncoding: UnkeyedEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         node.add(try ItemModelEncoder.part(value, at: codingPath + [PathKey(intValue: count)]))
+    }
+
+    func encode(_ value: Int128) throws {
+        try ItemModelEncoder.checkDepth(at: codingPath, Int128.self)
+        node.add(.value(value.fieldValue))
+    }
+
+    func encode(_ value: UInt128) throws {
+        node.add(try ItemModelEncoder.wide(value, at: codingPath + [PathKey(intValue: count)]))
     }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -251,22 +322,6 @@ struct SingleModelEncoding: SingleValueEncodingContainer {
     }
 
     func encode<Value: Encodable>(_ value: Value) throws { node.add(try ItemModelEncoder.part(value, at: codingPath)) }
-}
-
-extension FieldDeclaration.Kind {
-    /// The kind of a value, as for a property whose type has none of its own: of a nested struct, of an enum without
-    /// conformance to ``ItemValue``.
-    init?(of value: PropertyListValue) {
-        switch value {
-        case .string, .utf16: self = .string
-        case .integer, .wideInteger: self = .integer
-        case .real, .single: self = .real
-        case .boolean: self = .boolean
-        case .date: self = .date
-        case .data: self = .data
-        case .array, .set: self = .array
-        case .dictionary: self = .dictionary
-        case .null, .uid: return nil
-        }
-    }
+    func encode(_ value: Int128) throws { node.add(.value(value.fieldValue)) }
+    func encode(_ value: UInt128) throws { node.add(try ItemModelEncoder.wide(value, at: codingPath)) }
 }

@@ -49,7 +49,7 @@ enum ModelProbe {
     private static func fieldValue(_ value: some Any) throws -> PropertyListValue? {
         if let value = value as? any ItemValue { return value.fieldValue }
         guard let value = value as? any Encodable else { return nil }
-        return try ItemModelEncoder.part(value, at: []).value
+        return try ItemModelEncoder.part(value, at: []).value()
     }
 
     /// A model decoded from the values of a round, and the number of keys that it has; all bits are 1 if nil.
@@ -186,6 +186,10 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder.at(key).value(type)
     }
 
+    // In place of the standard library's, which refuse them.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decoder.at(key).value(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.at(key).value(type) }
+
     func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedDecodingContainer<Nested> {
         decoder.at(key).container(keyedBy: type)
     }
@@ -200,8 +204,6 @@ private struct ProbeElements: UnkeyedDecodingContainer {
     let decoder: ProbeDecoder
     private(set) var currentIndex = 0
 
-    init(decoder: ProbeDecoder) { self.decoder = decoder }
-
     var codingPath: [any CodingKey] { decoder.path }
     var count: Int? { decoder.isElement || !decoder.values.isSecond(decoder.path) ? 0 : 1 }
     var isAtEnd: Bool { currentIndex >= count ?? 0 }
@@ -214,6 +216,8 @@ private struct ProbeElements: UnkeyedDecodingContainer {
 
     mutating func decodeNil() -> Bool { false }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try element().value(type) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try element().value(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try element().value(type) }
 
     mutating func nestedContainer<Nested>(keyedBy type: Nested.Type) -> KeyedDecodingContainer<Nested> {
         element().container(keyedBy: type)
@@ -230,4 +234,6 @@ private struct ProbeValue: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { false }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.value(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try decoder.value(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.value(type) }
 }
