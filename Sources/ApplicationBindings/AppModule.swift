@@ -50,6 +50,9 @@ package enum AppModule: ScriptModule {
             guard !app.host.items.isInTransaction else {
                 throw LuaError(.argument, "app:run is not possible inside a transaction, which would never end")
             }
+            guard !app.host.scheduler.isInHandler else {
+                throw LuaError(.argument, "app:run is not possible in a handler: its event would never end")
+            }
             try app.host.lifeCycle.saver.settle()
             return try app.host.scheduler.wait(call) { _ in {} }
         }

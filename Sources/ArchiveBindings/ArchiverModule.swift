@@ -16,7 +16,6 @@ package final class ArchiverModule: ScriptModule {
     let bridge: ArchiveBridge
     let encoders: LuaClass<ArchiveEncoder>
     let decoders: LuaClass<ArchiveDecoder>
-    let graphs: LuaClass<GraphValue>
     /// The copier in progress, while a script's copy method runs.
     private var copier: ArchiveCopier?
 
@@ -60,7 +59,7 @@ package final class ArchiverModule: ScriptModule {
         bridge.classes.warn = { [unowned host] in host.logger.warning("\($0)") }
         encoders = EncoderBinding.makeClass(bridge)
         decoders = DecoderBinding.makeClass(bridge)
-        graphs = GraphBinding.makeClass(bridge, host)
+        GraphBinding.declareClass(bridge, host)
     }
 
     package static func declare(in host: ScriptHost) throws -> [Global] {
@@ -81,8 +80,9 @@ package final class ArchiverModule: ScriptModule {
     // MARK: Writing
 
     private func encoder(_ options: Writing) -> ArchiveEncoder {
-        ArchiveEncoder(
-            bridge, encoders, requiresSecureCoding: options.requiringSecureCoding, format: options.format)
+        ArchiveEncoder(bridge, encoders, requiresSecureCoding: options.requiringSecureCoding) { [unowned host] in
+            try host.propertyList($0, as: options.format)
+        }
     }
 
     /// Archives the argument `object`.
@@ -204,7 +204,7 @@ package final class ArchiverModule: ScriptModule {
     }
 
     private func graph(_ bytes: [UInt8]) throws(ArchiveError) -> GraphValue {
-        GraphValue(try ArchiveGraph(bytes), bridge, encoders)
+        GraphValue(try ArchiveGraph(bytes), bridge)
     }
 }
 

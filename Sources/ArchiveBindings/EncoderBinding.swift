@@ -253,6 +253,8 @@ final class ArchiveEncoder {
     let output: ArchiveValueBuilder
     let requiresSecureCoding: Bool
     private let cls: LuaClass<ArchiveEncoder>
+    /// Gives the finished archive its form.
+    private let form: ([UInt8]) throws -> [UInt8]
     private var writer: KeyedArchiver?
     /// The error of a script's `encode`, to be rethrown after the archiver.
     private var pending: LuaError?
@@ -263,13 +265,13 @@ final class ArchiveEncoder {
 
     init(
         _ bridge: ArchiveBridge, _ cls: LuaClass<ArchiveEncoder>, requiresSecureCoding: Bool = false,
-        format: PropertyListFormat = .binary
+        form: @escaping ([UInt8]) throws -> [UInt8] = { $0 }
     ) {
         self.bridge = bridge
         self.cls = cls
         self.requiresSecureCoding = requiresSecureCoding
+        self.form = form
         let writer = KeyedArchiver(requiresSecureCoding: requiresSecureCoding)
-        writer.outputFormat = format
         for (className, name) in bridge.classes.archivedNames { writer.setClassName(name, forClass: className) }
         self.writer = writer
         output = ArchiveValueBuilder(bridge)
@@ -321,9 +323,9 @@ final class ArchiveEncoder {
 
     /// Finishes the archive and returns its bytes.
     func finish() throws -> [UInt8] {
-        let bytes = try perform { try $0.finishEncoding() }
+        let binary = try perform { try $0.finishEncoding() }
         close()
-        return bytes
+        do { return try form(binary) } catch let error as PropertyListError { throw ArchiveError(error) }
     }
 
     /// Releases all objects, which references to the archive would otherwise retain.

@@ -20,7 +20,7 @@ enum GraphBinding {
         }
     }
 
-    static func makeClass(_ bridge: ArchiveBridge, _ host: ScriptHost) -> LuaClass<GraphValue> {
+    static func declareClass(_ bridge: ArchiveBridge, _ host: ScriptHost) {
         let cls = LuaClass<GraphValue>(
             GraphValue.luaName,
             doc:
@@ -38,7 +38,6 @@ enum GraphBinding {
         cls.metamethod("__tostring") { graph, call in
             call.returns("Graph (\(bridge.className(of: graph.root) ?? "no root"))")
         }
-        return cls
     }
 
     // MARK: Inspecting
@@ -179,14 +178,12 @@ final class GraphValue {
     private var graph: ArchiveGraph?
     /// The archive's top by key, and the unreferenced objects.
     private var tables: (top: LuaTable, otherObjects: LuaTable)?
-    private let encoders: LuaClass<ArchiveEncoder>
     /// The UIDs of the unreferenced objects in the opened archive.
     private let unreferencedUIDs: [UInt32]
 
-    init(_ graph: ArchiveGraph, _ bridge: ArchiveBridge, _ encoders: LuaClass<ArchiveEncoder>) {
+    init(_ graph: ArchiveGraph, _ bridge: ArchiveBridge) {
         self.graph = graph
         self.bridge = bridge
-        self.encoders = encoders
         format = graph.format
         archiverName = graph.archiverName
         outerEntries = graph.outerEntries

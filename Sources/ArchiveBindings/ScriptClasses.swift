@@ -54,8 +54,7 @@ final class ScriptClasses {
         if table["__tostring"].isNil { table["__tostring"] = .function(tostring) }
         table["className"] = .text(name)
         table["super"] = superclass.map(LuaValue.table) ?? .nil
-        let made = ScriptClass(
-            name, aliases: aliases, isSecure: isSecure ?? above?.isSecure ?? false, superclass: above)
+        let made = ScriptClass(name, isSecure: isSecure ?? above?.isSecure ?? false, superclass: above)
         bridge?.setKind(.instance(made), ofMetatable: table)
         for each in [name] + aliases { setClass(table, forName: each) }
         return table
@@ -143,16 +142,13 @@ final class ScriptClasses {
 /// A class declared by `archiver.class`, without its Lua part: methods and instances.
 final class ScriptClass {
     let name: String
-    /// Its other names in archives.
-    let aliases: [String]
     let isSecure: Bool
     let superclass: ScriptClass?
     /// The keys that its `encode` was seen to write.
     var keys = EncodedKeys()
 
-    init(_ name: String, aliases: [String], isSecure: Bool, superclass: ScriptClass?) {
+    init(_ name: String, isSecure: Bool, superclass: ScriptClass?) {
         self.name = name
-        self.aliases = aliases
         self.isSecure = isSecure
         self.superclass = superclass
     }

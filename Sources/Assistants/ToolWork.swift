@@ -204,7 +204,7 @@ package final class ToolWork {
     private func describeFields() throws {
         let fields = try host.items.query().describe().map { each in
             values.fields([
-                "field": .string(each.field), "kind": .string(each.kind.rawValue), "count": .number(each.count),
+                "field": .string(each.field), "kind": .string(each.kindName), "count": .number(each.count),
                 "distinct": .number(each.distinct), "min": each.min ?? .null, "max": each.max ?? .null,
                 "examples": .array(each.examples),
                 "declared": (host.items.declarations[each.field]?.summary).map { .string($0) } ?? .null,
@@ -362,6 +362,7 @@ struct AnswerValues {
             "counts": JSONValue.of([
                 "created": diff.inserted.count, "fieldsChanged": diff.updated.count, "removed": diff.removed.count,
                 "moved": diff.moved.count, "picturesChanged": pictures > 0 ? pictures : nil,
+                "fieldsDeclared": diff.declared.isEmpty ? nil : diff.declared.count,
             ]),
             "created": diff.inserted.prefix(Self.listed).map { fields($0.values) },
             "changed": diff.updated.prefix(Self.listed).map { update in

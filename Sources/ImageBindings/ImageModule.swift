@@ -24,7 +24,6 @@ package enum ImageModule: ScriptModule {
 final class ImageClasses {
     private unowned let host: ScriptHost
     let store: ImageStore
-    let image: LuaClass<BitmapImage>
     let images: LuaClass<ImageStore>
     let module: LuaModule
 
@@ -35,7 +34,7 @@ final class ImageClasses {
         self.host = host
         let state = host.state
         store = host.images
-        image = Self.makeImageClass(in: host)
+        Self.declareImageClass(in: host)
         images = LuaClass<ImageStore>(
             "images", doc: "The image store: pictures by key, JPEG files in Documents.", in: state)
         module = LuaModule("image", doc: "Pictures, turned upright: JPEG, PNG, WebP, HEIC, GIF and TIFF.", in: state)
@@ -43,7 +42,7 @@ final class ImageClasses {
         declareModule()
     }
 
-    private static func makeImageClass(in host: ScriptHost) -> LuaClass<BitmapImage> {
+    private static func declareImageClass(in host: ScriptHost) {
         let cls = LuaClass<BitmapImage>(BitmapImage.luaName, doc: "A picture.", in: host.state)
         cls.integer("width", doc: "In pixels, upright.", get: { Int64($0.width) })
         cls.integer("height", doc: "In pixels, upright.", get: { Int64($0.height) })
@@ -111,7 +110,6 @@ final class ImageClasses {
             let format = picture.format?.displayName ?? "picture"
             return call.returns("\(picture.width)×\(picture.height) \(format), \(size)")
         }
-        return cls
     }
 
     private static func exif(_ metadata: ImageMetadata, _ state: LuaState) -> LuaTable {
@@ -416,7 +414,7 @@ struct ItemPictures {
             set: { [self] item, image in
                 let key = try item.itemKey
                 if let image { return try images.store.setImage(image, forKey: key) }
-                if try meansRemoval(item) { try images.store.deleteImage(forKey: key) }
+                if try meansRemoval(item), AttachmentKey.isKey(key) { try images.store.deleteImage(forKey: key) }
             })
         cls.property(
             "images", .optional(.array(BitmapImage.luaType)),
@@ -425,17 +423,21 @@ struct ItemPictures {
             set: { [self] item, call in
                 let key = try item.itemKey
                 if call.isNil(0) {
-                    if try meansRemoval(item) { try images.store.setImages([], forKey: key) }
+                    if try meansRemoval(item), AttachmentKey.isKey(key) { try images.store.setImages([], forKey: key) }
                     return
                 }
                 let pictures: PictureArray
                 do throws(LuaMismatch) { pictures = try PictureArray(lua: call.value(0)) } catch {
                     throw images.failureToOpen() ?? error
                 }
+                if pictures.images.isEmpty, !AttachmentKey.isKey(key) { return }
                 try images.store.setImages(pictures.images, forKey: key)
             }
         ) { [self] item, call in
-            call.returns(try images.store.images(forKey: item.itemKey).luaValue(in: host.state))
+            let key = try item.itemKey
+            // One that cannot be a file's name has none: assigning one is refused.
+            let pictures = AttachmentKey.isKey(key) ? try images.store.images(forKey: key) : []
+            return call.returns(pictures.luaValue(in: host.state))
         }
     }
 

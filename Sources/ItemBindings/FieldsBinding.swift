@@ -173,7 +173,7 @@ package final class ItemStatisticsModule: ScriptModule {
         for (place, each) in descriptions.enumerated() {
             let hasDays = host.items.hasDays(each.field)
             let row = state.makeTable([
-                "field": each.field, "kind": each.kind.rawValue, "count": each.count, "distinct": each.distinct,
+                "field": each.field, "kind": each.kindName, "count": each.count, "distinct": each.distinct,
                 "min": try values.readOnly(each.min, isDay: hasDays),
                 "max": try values.readOnly(each.max, isDay: hasDays),
                 "examples": try each.examples.map { try values.readOnly($0, isDay: hasDays) },

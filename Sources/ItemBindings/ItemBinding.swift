@@ -123,7 +123,7 @@ final class ItemBinding {
     /// Declares the members that require the class itself.
     func finish(_ cls: LuaClass<Item>) {
         cls.method(
-            "copy", doc: "A deep copy with a new key, at the end of the store.",
+            "copy", doc: "A deep copy with a new key and the same images, at the end of the store.",
             example: "return items:createItem{ name = \"Lamp\" }:copy().name"
         ) { try $0.copy() }
         cls.method(
@@ -228,28 +228,22 @@ final class ItemBinding {
     func create(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
         guard isHousehold else { return try createFree(in: store, from: call) }
         let draft = try store.beginItem(key: call.bytes(0, of: 4, record)?.bindMemory(to: UInt8.self))
-        do {
+        return try draft.orDiscarded {
             let isFilled = try call.withRecord(0, record) { try Self.fill(draft, $0) }
             if !isFilled { try fill(draft, from: call) }
             return try store.insertReference(draft)
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 
     /// Creates an item without a household's fields.
     private func createFree(in store: ItemStore, from call: LuaCall) throws -> ItemReference {
         let draft = try store.beginItem()
-        do {
+        return try draft.orDiscarded {
             try call.forEachEntry(0) { entry in
                 if let field = entry.withKey({ checkedFields.field($0) }) ?? nil { return try set(draft, field, entry) }
                 try set(draft, entry)
             }
             return try store.insertReference(draft)
-        } catch {
-            draft.discard()
-            throw error
         }
     }
 

@@ -39,13 +39,11 @@ final class ItemImportBinding {
             LuaParameter("withoutPicture", .integer, "items without a picture in the folder of pictures"),
             LuaParameter("presentPictures", .integer, "items with pictures already, which stay"),
             LuaParameter("leftPictures", .integer, "files in the folder of pictures that no item got"),
-            LuaParameter(
-                "otherForms", .integer, "files in the folder of pictures found by another Unicode form of their names"),
+            LuaParameter("otherForms", .integer, "files of pictures found by another Unicode form of their names"),
             LuaParameter("doubts", .integer, "columns that stay text though they look like values"),
             LuaParameter("formerKinds", .integer, "fields that have got values of another kind than they had"),
             LuaParameter("mixedKinds", .integer, "new fields that have got values of several kinds"),
-            LuaParameter(
-                "repeated", .integer, "new items equal to ones that were there, in an import without a key"),
+            LuaParameter("repeated", .integer, "new items equal to ones before, in an import without a key"),
             LuaParameter("withoutKey", .integer, "rows without a key, which became new items"),
             LuaParameter("noName", .integer, "1 if new items have no name"),
             LuaParameter("remarks", .array(.text), "what was left out or carried differently, a sentence each"),
@@ -148,7 +146,7 @@ final class ItemImportBinding {
         var options = ItemFileOptions(format: .csv)
         options.updates = given.update
         options.isDryRun = given.dryRun
-        options.skipsRow = given.onError.flatMap(skipsRow)
+        options.skipsRow = try skipsRow(given)
         return try ItemFiles.finish {
             switch try pictures(in: path, by: given.by ?? "", store, options) {
             case .failure(let error): return .failure(error)
@@ -190,7 +188,7 @@ final class ItemImportBinding {
             return nil
         }
         options.transform = given.transform.map { ScriptRowTransform($0, host.values) }
-        options.skipsRow = given.onError.flatMap(skipsRow)
+        options.skipsRow = try skipsRow(given)
         options.keepsRejects = given.rejects != nil
         options.onKinds = { [unowned host] in host.logger.info("\($0)") }
         if options.format == .sqlite {
@@ -218,13 +216,14 @@ final class ItemImportBinding {
         throw Options.mismatch("option 'profile': there is no profile '\(name)'\(hint)")
     }
 
-    private func skipsRow(
-        _ choice: LuaEither<Options.Failure, LuaFunction>
-    ) -> ((PropertyListFields, Int, String) throws -> Bool)? {
-        switch choice {
-        case .first(.stop): return nil
-        case .first(.skip): return { _, _, _ in true }
-        case .second(let function):
+    private func skipsRow(_ given: Options) throws -> ((PropertyListFields, Int, String) throws -> Bool)? {
+        switch given.onError {
+        case .first(.stop)? where given.rejects != nil:
+            throw Options.mismatch("option 'rejects' is for rows that are left out: onError \"stop\" leaves none out")
+        case .first(.stop)?: return nil
+        case .first(.skip)?: return { _, _, _ in true }
+        case nil: return given.rejects.map { _ in { _, _, _ in true } }
+        case .second(let function)?:
             let values = host.values
             return { row, line, message in
                 let arguments: [LuaValue] = [try values.table(of: row), .integer(Int64(line)), .text(message)]
@@ -329,7 +328,7 @@ struct ItemImportOptions: LuaOptions {
         LuaOption(
             "rejects", \.rejects,
             doc:
-                "a file for rejected rows in the input's format, with reasons, to be corrected and imported; \"-\" is standard output"
+                "a file for invalid rows, which are left out: in the input's format, with reasons, to be corrected and imported; \"-\" is standard output"
         )
         LuaOption("encoding", \.encoding, doc: "the text encoding (default: found by the first bytes)")
         LuaOption("table", \.table, doc: "the table of a SQLite database (default: items, or the only table)")

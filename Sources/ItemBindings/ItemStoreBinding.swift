@@ -73,6 +73,7 @@ enum ItemStoreBinding {
                 "updated", .array(.record("diff.update", LuaFields(brief + update))), "fields that would change"),
             LuaParameter(
                 "moved", .array(.record("diff.move", LuaFields(brief + move))), "items that would be moved"),
+            LuaParameter("declared", .array(.text), "fields of which something else would be declared"),
         ]
     }()
 
@@ -167,7 +168,9 @@ enum ItemStoreBinding {
             try classes.host.lifeCycle.saver.commitBeforeTransaction()
             return LuaVariadic(
                 try classes.host.scheduler.inTransaction {
-                    try store.transaction(isolation: options.isolation, retries: options.retries) { try body.call() }
+                    try store.transaction(isolation: options.isolation, retries: options.retries) {
+                        try keepingIndexes(of: store, classes.host, always: false) { try body.call() }
+                    }
                 })
         }
         cls.method(
@@ -195,9 +198,27 @@ enum ItemStoreBinding {
             example: "local diff = items:dryRun(function() items:randomItem() end) return #diff.inserted, #items"
         ) { (store, body: LuaFunction) in
             try classes.host.lifeCycle.saver.commitBeforeTransaction()
-            let changes = try classes.host.scheduler.inTransaction { try store.dryRun { _ = try body.call() } }
+            let changes = try classes.host.scheduler.inTransaction {
+                try store.dryRun { try keepingIndexes(of: store, classes.host, always: true) { _ = try body.call() } }
+            }
             return try classes.table(of: changes)
         }
+    }
+
+    /// Runs code that is rolled back, always or if it fails, and then has the indexes as they were.
+    private static func keepingIndexes<Value>(
+        of store: ItemStore, _ host: ScriptHost, always: Bool, _ body: () throws -> Value
+    ) throws -> Value {
+        let former = store.indexedFields
+        let result = Result { try body() }
+        if case .success(let value) = result, !always { return value }
+        let now = store.indexedFields
+        if now != former {
+            for name in now where !former.contains(name) { store.dropIndex(name) }
+            for name in former where !now.contains(name) { try store.createIndex(name, lazily: true) }
+            try host.stores.rememberIndexes()
+        }
+        return try result.get()
     }
 
     private static func indexing(_ cls: LuaClass<ItemStore>, _ classes: ItemClasses) {
@@ -320,6 +341,7 @@ extension ItemClasses {
             "moved": diff.moved.map {
                 state.makeTable(["itemKey": $0.itemKey, "name": $0.name, "from": $0.from + 1, "to": $0.to + 1])
             },
+            "declared": diff.declared,
         ])
         describe(table, as: "diff", diff.description)
         return table

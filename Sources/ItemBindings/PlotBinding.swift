@@ -200,10 +200,10 @@ enum PlotBinding {
         return fields.map { field in
             let kind: PlotValueKind =
                 switch field.kind {
-                case .integer, .real: .number
+                case .integer, .real, .number: .number
                 case .date: .date
                 case .string, .boolean: .category
-                case .data, .array, .dictionary, .mixed: .nothing
+                case .data, .array, .dictionary, .any, nil: .nothing
                 }
             return (field.field, kind)
         }

@@ -84,7 +84,7 @@ final class Fixture {
             state.makeFunction(
                 LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])
             ) { call in
-                try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
+                try call.returns(values: call.function(0).call(arguments: Array(call.allValues.dropFirst())))
             })
         self.state = state
         self.counters = counters

@@ -50,7 +50,9 @@ import Testing
         lamps.method("total", ["prices"], doc: "The sum.") { (_, prices: [String: Double]) in prices.values.reduce(0, +)
         }
         lamps.method("fail", doc: "Throws.") { _ in throw Lamp.Broken() }
-        lamps.constructor("named", ["room"], doc: "A new lamp.") { (room: String) in Lamp(room: room) }
+        lamps.function("named", [LuaParameter("room", .text)], returns: [.object("Lamp")], doc: "A new lamp.") { call in
+            call.returns(Lamp(room: try call.text(0)), lamps)
+        }
         lamps.function("modes", doc: "All modes.") { Mode.allCases.map { $0 } }
         state.globals["Lamp"] = .table(lamps.table)
         state.globals["lamp"] = lamps.value(Lamp(room: "Study"))

@@ -90,3 +90,17 @@ print(count)
 -- expect: 3
 print(archiver.open("bplist00 and nothing else"))
 -- expect: nil	the property list is cut off: 25 bytes are too few for a trailer (at byte 25)	3840
+
+-- What XML loses of an archive is said: by its bytes, a writer and a file.
+local control = { "x\1y" }
+print(archiver.unarchivedObject({ "NSArray" }, archiver.archivedData(control, { format = "xml" }))[1] == "x\1y")
+local writer = archiver.writer{ format = "xml" }
+writer:encodeObject({ "\u{FFFE}" }, "root")
+print(#writer:finishEncoding() > 0, archiver.archiveRootObject({ "\u{FFFF}" }, app.container.tmp .. "/c.xml", { format = "xml" }))
+-- expect: true
+-- expect: true	true
+-- expect log: XML does not have the character U+0001
+-- expect log: XML does not have the character U+FFFE
+-- expect log: XML does not have the character U+FFFF
+print((select(2, archiver.archivedData({ "a\0" }, { format = "xml" }))))
+-- expect: XML cannot hold a string with a NUL character; write the binary form or JSON

@@ -41,7 +41,7 @@ end
 -- expect: a.tsv	0 created, 0 updated, 2 unchanged, 0 rejected
 -- expect: a.json	0 created, 0 updated, 2 unchanged, 0 rejected
 -- expect: b.jsonl	0 created, 0 updated, 2 unchanged, 0 rejected
--- expect log: a.plist: a property list in XML has whole seconds: 1 date cut to them (an archive has all digits)
+-- expect log: a.plist: 1 date lost its fraction of a second, which XML does not have; the binary form and JSON do
 -- expect: a.plist	0 created, 1 updated, 1 unchanged, 0 rejected
 -- expect: b.archive	0 created, 0 updated, 2 unchanged, 0 rejected
 -- An archive of a part.
@@ -60,3 +60,9 @@ print(pcall(json.encode, items[1]))
 -- expect: true	nil	item 'Lamp "old"\n', itemKey k1, field width: JSON has no inf
 print(select(2, dear:export(tmp .. "no/such/folder.csv")).code)
 -- expect: 2
+
+-- A character that XML does not have.
+items[1].name = "a\1b"
+print(items:export(tmp .. "foreign.plist") > 0)
+-- expect: true
+-- expect log: XML does not have the character U+0001, which is in “a\1b”

@@ -118,3 +118,24 @@ print(pcall(items.createItem, items, { images = {} }))
 -- It is not a field.
 print(#pot:fields(), json.encode(pot):find("image"))
 -- expect: 0	nil
+
+-- A copy has the images of its item, and an update by a function counts an item whose image alone changes.
+local both
+step(function() pot.images = { teapot, small } both = pot:copy() end)
+print(widths(both), both.itemKey ~= pot.itemKey)
+-- expect: {320, 100}	true
+step(function() both.image = nil end)
+print(widths(pot), widths(both))
+-- expect: {320, 100}	{100}
+print(items:query("itemKey == $k", { k = both.itemKey }):update(function(item) item.image = smaller end), widths(both))
+-- expect: 1	{50}
+
+-- A key that cannot be a file's name has no images, and gets none.
+local path = items:createItem{ name = "Path", itemKey = "a/b" }
+print(path.image, #path.images)
+-- expect: nil	0
+path.image, path.images = nil, {}
+print(pcall(function() path.image = small end))
+-- expect: false	"a/b" cannot be an image's key: it holds a slash
+print(pcall(function() path.images = { small } end))
+-- expect: false	"a/b" cannot be an image's key: it holds a slash

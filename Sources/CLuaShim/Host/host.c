@@ -181,7 +181,6 @@ void clua_set_exceeded(clua_host *host, int limit) { host->exceeded = limit; }
 
 void clua_set_output_limit(clua_host *host, size_t bytes) { host->outputLimit = bytes; }
 size_t clua_output(const clua_host *host) { return host->output; }
-size_t clua_lost_output(const clua_host *host) { return host->lostOutput; }
 size_t clua_output_limit(const clua_host *host) { return host->outputLimit; }
 
 void clua_reset_output(clua_host *host) { clua_set_output(host, 0); }

@@ -151,7 +151,6 @@ struct clua_host {
     /* Output of scripts, in bytes. */
     size_t output, outputLimit;
     int outputRaised;
-    size_t lostOutput; /* what print could not write */
 
     /* Files of scripts (files.c): the open ones, and those that have lost bytes unheard, the first with its reason. */
     struct clua_file *files;
@@ -169,6 +168,7 @@ struct clua_host {
     int traceback; /* reference: the last traceback, or nil */
     int traced;    /* reference: the error it belongs to */
     int frames;    /* reference: the frames at that error, or false (traceback.c) */
+    char receiver[64]; /* the class whose missing method was called at that error; empty: none */
     int keepsFrames;
     int abortion;  /* reference: the error that is raised repeatedly */
 };

@@ -2,6 +2,9 @@
  *
  * Both are recorded where the error is raised, before the stack is unwound. The functions are stored in a Lua table,
  * which keeps the values alive, and Swift reads it with the error. */
+#include <stdio.h>
+#include <string.h>
+
 #include "host.h"
 
 enum { MAX_FRAMES = 50, MAX_LOCALS = 100 };
@@ -54,6 +57,27 @@ static void capture_frames(lua_State *L, int level) {
     lua_rawseti(L, LUA_REGISTRYINDEX, host->frames);
 }
 
+/* Keeps the class name of the object whose method a Lua function called in vain, with the error at the index. At such a
+ * call the nil and the object are neighbours among the function's temporaries, with the arguments behind them. */
+static void keep_receiver(lua_State *L, int level, int index) {
+    char *receiver = host_of(L)->receiver;
+    *receiver = 0;
+    lua_Debug ar;
+    const char *name, *text = lua_type(L, index) == LUA_TSTRING ? lua_tostring(L, index) : NULL;
+    if (!text || !strstr(text, "attempt to call a nil value (method '")) return;
+    if (!lua_checkstack(L, 3) || !lua_getstack(L, level, &ar)) return;
+    int isAfterNil = 0;
+    for (int n = 1; !*receiver && (name = lua_getlocal(L, &ar, n)); n++) {
+        if (isAfterNil && luaL_getmetafield(L, -1, "__name") != LUA_TNIL) {
+            if (lua_type(L, -1) == LUA_TSTRING)
+                snprintf(receiver, sizeof host_of(L)->receiver, "%s", lua_tostring(L, -1));
+            lua_pop(L, 1);
+        }
+        isAfterNil = lua_isnil(L, -1) && strcmp(name, "(temporary)") == 0;
+        lua_pop(L, 1);
+    }
+}
+
 /* Represents nil as an error: a registry slot with nil counts as free. */
 static char nothing;
 
@@ -82,6 +106,7 @@ int clua_record_traceback(lua_State *L) {
     luaL_traceback(L, L, NULL, 1);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     capture_frames(L, 1);
+    keep_receiver(L, 1, 1);
     remember_traced(L, 1);
     return 1;
 }
@@ -97,6 +122,7 @@ void clua_trace(lua_State *co) {
     lua_sethook(co, hook, mask, count);
     lua_rawseti(co, LUA_REGISTRYINDEX, host->traceback);
     capture_frames(co, 0);
+    keep_receiver(co, 0, -1);
     remember_traced(co, -1);
 }
 
@@ -108,8 +134,14 @@ const char *clua_last_traceback(lua_State *L) {
     return text;
 }
 
+const char *clua_last_receiver(lua_State *L) {
+    const char *receiver = host_of(L)->receiver;
+    return *receiver ? receiver : NULL;
+}
+
 void clua_forget_traceback(lua_State *L) {
     clua_host *host = host_of(L);
+    *host->receiver = 0;
     lua_pushboolean(L, 0);
     lua_rawseti(L, LUA_REGISTRYINDEX, host->traceback);
     lua_pushboolean(L, 0);

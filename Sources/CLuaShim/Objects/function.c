@@ -22,8 +22,6 @@ int clua_finish(lua_State *L, int status) {
         return lua_error(L);
     case CLUA_RAISE:
         return lua_error(L);
-    case CLUA_YIELD:
-        return lua_yield(L, lua_gettop(L));
     case CLUA_WAIT:
         return clua_wait(L, resumed);
     default:

@@ -28,9 +28,7 @@ typedef struct clua_account clua_account;
 /* The statuses of a Swift function called from Lua, in addition to a number of results. */
 #define CLUA_RAISE (-1)      /* raise the value on top of the stack as it is */
 #define CLUA_RAISE_HERE (-2) /* the same for a string, with the caller's position in front */
-#define CLUA_YIELD (-3)      /* yield all values on the stack to the resumer */
-
-#define CLUA_WAIT (-4)       /* yield to the host; when it resumes, the continuation on the stack returns the results */
+#define CLUA_WAIT (-3)       /* yield to the host; when it resumes, the continuation on the stack returns the results */
 
 /* The reasons of an interrupt; several bits may be pending. */
 #define CLUA_INTERRUPT_EVENTS 1   /* the host has pending events */
@@ -135,8 +133,6 @@ void clua_set_output_limit(clua_host *host, size_t bytes);
 int clua_count_output(clua_host *host, size_t bytes);
 size_t clua_output(const clua_host *host);
 size_t clua_output_limit(const clua_host *host);
-/* What print, Lua's own, could not write. */
-size_t clua_lost_output(const clua_host *host);
 void clua_reset_output(clua_host *host);
 /* Restores an earlier count. */
 void clua_set_output(clua_host *host, size_t bytes);
@@ -326,6 +322,8 @@ int clua_was_syntax_error(int status);
 /* The traceback of the error that a protected entry just returned; NULL if there is none. */
 const char *clua_last_traceback(lua_State *L);
 void clua_forget_traceback(lua_State *L);
+/* The name of the class of the object whose missing method was called at that error; NULL for another error. */
+const char *clua_last_receiver(lua_State *L);
 /* Whether errors record the calls on the stack with their local variables (traceback.c). */
 void clua_keep_frames(clua_host *host, int keeps);
 int clua_keeps_frames(const clua_host *host);

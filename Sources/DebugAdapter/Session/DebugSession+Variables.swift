@@ -252,7 +252,6 @@ struct ValueChildren {
     /// Maximum number of a table's named entries that are listed.
     static let limit = 10_000
 
-    let host: ScriptHost
     let stop: ScriptBreak
     private let value: LuaValue
     /// The number of elements, counted from 1.
@@ -264,7 +263,6 @@ struct ValueChildren {
 
     /// Reads a value's children at a break.
     init(_ value: LuaValue, in host: ScriptHost, at stop: ScriptBreak) {
-        self.host = host
         self.stop = stop
         switch value {
         case .table(let given):

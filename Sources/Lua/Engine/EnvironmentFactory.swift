@@ -7,7 +7,6 @@ struct EnvironmentFactory {
     private let place: LuaFunction
     /// Declares `require`.
     private let provide: LuaFunction
-    private let state: LuaState
 
     /// The name of the chunk whose functions are the environments', which no message shows (`clua_where`).
     static let chunkName = "(environment)"
@@ -17,7 +16,6 @@ struct EnvironmentFactory {
     ///   - output: receives the output of scripts.
     /// - Throws: ``LuaError`` for lack of memory.
     init(_ state: LuaState, _ output: EngineOutput) throws(LuaError) {
-        self.state = state
         // Returns whether the text was accepted.
         let write = state.makeFunction(LuaFunctionDeclaration("write", [LuaParameter("text", .string)])) { call in
             guard let sink = output.current, case .string(let text) = call.value(0) else { return call.returns(false) }

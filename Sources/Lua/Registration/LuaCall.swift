@@ -39,11 +39,6 @@ public struct LuaCall {
         return (1...top).map { state.value(at: $0, on: L) }
     }
 
-    /// The arguments from a position to the end.
-    package func values(from position: Int) -> [LuaValue] {
-        position < count ? (position..<count).map(value) : []
-    }
-
     /// Whether the argument is true in a condition.
     package func boolean(_ position: Int) -> Bool { clua_toboolean(L, index(position)) != 0 }
 
@@ -232,12 +227,6 @@ public struct LuaCall {
         return LuaResults(Int32(values.count))
     }
 
-    /// Returns an object, or a value, of a class.
-    package func returns<T>(_ object: T, _ cls: LuaClass<T>) -> LuaResults {
-        cls.push(object, on: L)
-        return .one
-    }
-
     @inlinable
     package func returns<T: LuaInline>(_ value: T, _ cls: LuaClass<T>) -> LuaResults {
         returns(bits: value.luaBits, cls.handle)
@@ -276,13 +265,6 @@ public struct LuaCall {
         guard case .number(let number) = (error as? any LuaErrorDetails)?.luaCode else { return LuaResults(2) }
         clua_pushinteger(L, Int64(number))
         return LuaResults(3)
-    }
-
-    /// Yields the coroutine to the host with one value, which names the awaited event.
-    package func yields(_ value: LuaValue) -> LuaResults {
-        clua_settop(L, 0)
-        state.push(value, on: L)
-        return LuaResults(CLUA_YIELD)
     }
 
     /// Whether this call can yield.

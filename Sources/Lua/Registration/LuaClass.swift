@@ -342,23 +342,6 @@ extension LuaClass {
         statics.function(name, parameters, returns: results, doc: doc, example: example, body: body)
     }
 
-    /// A static function with the types of its closure, which returns an object of the class.
-    package func constructor<each Argument: LuaRepresentable>(
-        _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",
-        calling body: @escaping (repeat each Argument) throws -> T
-    ) {
-        let (pointer, encode) = (pointer, encode)
-        function(
-            name, TypedArguments.parameters(parameters, of: name, repeat (each Argument).self),
-            returns: [.object(self.name)],
-            doc: doc, example: example
-        ) { call in
-            var reader = ArgumentReader(call)
-            encode(try body(repeat reader.next((each Argument).self)), pointer, call.L)
-            return .one
-        }
-    }
-
     /// A static function with the types of its closure.
     package func function<each Argument: LuaRepresentable, Result: LuaRepresentable>(
         _ name: String, _ parameters: LuaArguments = [], doc: String = "", example: String = "",

@@ -151,9 +151,21 @@ extension LuaState {
         if let traceback = clua_last_traceback(L), clua_was_syntax_error(status) == 0 {
             error.traceback = String(cString: traceback)
             error.frames = takeFrames(on: L)
+            error.message += methodHint(for: error.message, on: L)
         }
         if depth == 0 { clua_forget_traceback(L) }
         return error
+    }
+
+    /// The nearest name to a method that an object lacks. Lua's message knows only that the value is nil: an object such
+    /// as an item may lack any field.
+    private func methodHint(for message: String, on L: OpaquePointer) -> String {
+        guard let receiver = clua_last_receiver(L), message.hasSuffix("')"),
+            let start = message.firstRange(of: "attempt to call a nil value (method '")
+        else { return "" }
+        let (name, method) = (String(cString: receiver), String(message[start.upperBound...].dropLast(2)))
+        let known = declarations[name, .class]?.functions.map(\.name) ?? []
+        return memberHint(name, method) ?? NearestNames.hint(for: method, among: known)
     }
 
     /// The limit for which the last error was raised, if this is its message: scripts get these errors as texts.

@@ -6,20 +6,20 @@ package final class Hook {
     package struct Options {
         package var id: String?
         package var group: String?
-        var priority: Int64 = 50
+        package var priority: Int64 = 50
         var once = false
         var budget = 2.0
         var description: String?
     }
 
-    struct Statistics {
-        var calls = 0
-        var failures = 0
+    package struct Statistics {
+        package private(set) var calls = 0
+        package private(set) var failures = 0
         /// The number of consecutive failures.
         var consecutiveFailures = 0
-        var seconds = 0.0
-        var longest = 0.0
-        var lastError: String?
+        private(set) var seconds = 0.0
+        package private(set) var longest = 0.0
+        private(set) var lastError: String?
 
         /// Counts a call.
         mutating func add(_ duration: Double, failure: String?) {
@@ -41,12 +41,12 @@ package final class Hook {
     package var options: Options
     /// Nil for the host's own hook, which scripts can list but not remove.
     var function: LuaFunction?
-    var isPaused = false
+    package internal(set) var isPaused = false
     var isRunning = false
     var isRemoved = false
     /// The registration that has replaced it.
     var replacement: Hook?
-    var statistics = Statistics()
+    package internal(set) var statistics = Statistics()
 
     init(event: String, order: Int, options: Options, function: LuaFunction?) {
         self.event = event
@@ -63,11 +63,12 @@ package final class Hook {
     }
 
     /// Its name in messages.
-    var title: String { name.map { "\(event) (\($0))" } ?? event }
+    var title: String { "\(event) (\(name))" }
 
-    /// Its id, its description, or the place of its function; nil for the host's own.
-    fileprivate var name: String? {
+    /// Its id, its description, or the place of its function.
+    package var name: String {
         options.id ?? options.description ?? function.map { "\($0.place.source):\($0.place.line)" }
+            ?? "the host's own"
     }
 }
 
@@ -112,35 +113,6 @@ package struct HookFailure {
         case Self.commit: title
         default: "the handler \(title)"
         }
-    }
-}
-
-/// A handler with the statistics of its calls, for display.
-package struct HandlerStatistics: Sendable {
-    package let event: String
-    /// Its id, description or place.
-    package let title: String
-    package let group: String?
-    package let priority: Int
-    package let isPaused: Bool
-    package let calls: Int
-    package let failures: Int
-    /// Total duration of all calls in seconds, and the longest.
-    package let seconds: Double
-    package let longest: Double
-    package let lastError: String?
-
-    init(_ hook: Hook) {
-        event = hook.event
-        title = hook.name ?? "the host's own"
-        group = hook.options.group
-        priority = Int(clamping: hook.options.priority)
-        isPaused = hook.isPaused
-        calls = hook.statistics.calls
-        failures = hook.statistics.failures
-        seconds = hook.statistics.seconds
-        longest = hook.statistics.longest
-        lastError = hook.statistics.lastError
     }
 }
 

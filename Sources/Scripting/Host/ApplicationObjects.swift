@@ -51,9 +51,14 @@ package final class ScriptDelegate {
 
     // MARK: Names
 
-    /// Warns once about each function whose name resembles that of a delegate method.
+    /// Warns once about each function whose name resembles that of a delegate method, and each method that is no function.
     package func check() {
         guard let table else { return }
+        for selector in Self.selectors {
+            let value = method(selector, of: table)
+            guard !value.isNil, value.callable == nil, checkedMethods.insert(selector).inserted else { continue }
+            logger.warning("app.delegate.\(selector) is a \(value.typeName), no function, and is never called")
+        }
         for name in functionNames(of: table).sorted() where checkedMethods.insert(name).inserted {
             guard Self.isMisspelt(name) else { continue }
             let hint = NearestNames.hint(for: name, among: Self.selectors)

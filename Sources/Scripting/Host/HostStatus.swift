@@ -41,15 +41,16 @@ struct HostStatus {
         // Those of a task's function that waits: of timers, handlers, attached prompts.
         fields["waiting"] = .integer(Int64(runtime.scheduler.waiting.count))
 
-        list("hooks", host.handlerStatistics) { hook in
+        list("hooks", host.hooks.all) { hook in
+            let statistics = hook.statistics
             var entry: PropertyListFields = [
-                "event": .string(Self.short(hook.event)), "title": .string(Self.short(hook.title)),
-                "priority": .integer(Int64(hook.priority)), "paused": .boolean(hook.isPaused),
-                "calls": .integer(Int64(hook.calls)), "failures": .integer(Int64(hook.failures)),
-                "seconds": .real(hook.seconds), "longest": .real(hook.longest),
+                "event": .string(Self.short(hook.event)), "title": .string(Self.short(hook.name)),
+                "priority": .integer(hook.options.priority), "paused": .boolean(hook.isPaused),
+                "calls": .integer(Int64(statistics.calls)), "failures": .integer(Int64(statistics.failures)),
+                "seconds": .real(statistics.seconds), "longest": .real(statistics.longest),
             ]
-            if let group = hook.group { entry["group"] = .string(Self.short(group)) }
-            if let error = hook.lastError { entry["lastError"] = .string(Self.short(error)) }
+            if let group = hook.options.group { entry["group"] = .string(Self.short(group)) }
+            if let error = statistics.lastError { entry["lastError"] = .string(Self.short(error)) }
             return entry
         }
         let timers = runtime.loop.ownedTimers.compactMap { owner, seconds in

@@ -233,6 +233,8 @@ package final class LifeCycle {
         defer { _ = cubby_watch_work(watch) }
         isHandling = true
         defer { isHandling = false }
+        let version = stores.items.isInTransaction ? stores.items.version : nil
+        defer { if let version { warn(ofChangesInTransactionSince: version) } }
         while !queue.isEmpty {
             let next = queue.removeFirst()
             if next.event == .suspend { machine.exitsOnSuspend = exitsOnSuspend }
@@ -245,6 +247,13 @@ package final class LifeCycle {
         }
         // Running code ends at its next instruction.
         if status.exitCode != nil, runtime.state.depth > 0 { runtime.state.interrupter.interrupt(.events) }
+    }
+
+    /// Says that what handlers changed while a transaction was open depends on it.
+    private func warn(ofChangesInTransactionSince version: UInt64) {
+        guard stores.items.isInTransaction, stores.items.version != version else { return }
+        runtime.log.logger.warning(
+            "handlers changed items while a transaction was open: if it fails, their changes are rolled back with it")
     }
 
     /// Whether an event waits that must not wait for a user: the next one of the process, or the end.

@@ -166,7 +166,7 @@ public final class ScriptHost {
 
     // MARK: Text
 
-    /// Writes text to the scripts' output. A failure is counted in ``lostOutput``.
+    /// Writes text to the scripts' output. What fails is said when the run ends.
     package func write(_ bytes: [UInt8], toStandardError: Bool = false) {
         output.put(bytes, toStandardError: toStandardError)
     }
@@ -309,9 +309,6 @@ extension ScriptHost {
 
     /// The number of errors of handlers and timers since the launch.
     public var handlerFailureCount: Int { hooks.failureCount }
-
-    /// The handlers for a table: their registration and statistics.
-    package var handlerStatistics: [HandlerStatistics] { hooks.all.map(HandlerStatistics.init) }
 
     /// The handlers of scripts that are registered now.
     package var scriptHandlers: ScriptHandlers { ScriptHandlers(hooks: hooks.all.filter { $0.function != nil }) }

@@ -140,8 +140,6 @@ package struct FenceReport: Sendable, Hashable {
     package var pathMethod: String?
     /// Landlock's ABI version, when the kernel's fence is in force.
     package var kernelABI: Int?
-    /// The reason why a requested kernel's fence is not in force.
-    package var kernelProblem: String?
 
     /// A short text for the banner: `paths (openat2) and Landlock ABI 7`.
     package var text: String {
@@ -166,7 +164,6 @@ package struct FenceReport: Sendable, Hashable {
             ProcessEnvironment.set("TMPDIR", options.container.tmp)
         } catch {
             if options.kernelFence == .required { throw error }
-            report.kernelProblem = error.message
         }
         return report
     }

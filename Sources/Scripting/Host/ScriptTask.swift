@@ -32,6 +32,8 @@ package final class ScriptTask {
     var entry: ScriptEntry?
     /// Its description for the user: `the timer every 2.0 s`; nil for a chunk.
     var title: String?
+    /// Whether it is a handler, an observer or a delegate's method, for whose end its event waits.
+    var isHandler: Bool { onFinish == nil && title != nil }
     /// Whether it was started by a break's user or by a transaction's own code, and runs at once rather than afterwards.
     var isServed = false
     /// Whether it must stop at the next opportunity.
@@ -341,6 +343,9 @@ extension TaskScheduler {
         }
         return body()
     }
+
+    /// Whether the running code is that of a handler, an observer or a delegate.
+    package var isInHandler: Bool { current?.isHandler ?? false }
 
     /// Runs a body while a script is paused.
     ///

@@ -1,7 +1,7 @@
 import Application
 import Files
-import FoundationEssentials
 package import Lua
+import PropertyList
 
 /// The reference of a host's declarations, for people, editors and programs.
 ///
@@ -39,7 +39,7 @@ public struct APIReference: Sendable {
         switch format {
         case .luacats: AnnotationWriter(self).text
         case .markdown: pages.map(\.text).joined(separator: "\n")
-        case .json: try ReferenceDocument(self).json()
+        case .json: try ReferenceDocument(reference: self).json()
         }
     }
 
@@ -231,133 +231,73 @@ struct MarkdownWriter {
 }
 
 /// The reference for programs. `version` increases when a field changes its meaning or is removed; fields may be added.
-struct ReferenceDocument: Encodable {
-    let version = 1
-    let declarations: [Declaration]
-    let events: [Event]
-
-    init(_ reference: APIReference) {
-        declarations = reference.declarations.map(Declaration.init)
-        events = reference.events.map(Event.init)
-    }
+private struct ReferenceDocument {
+    let reference: APIReference
 
     func json() throws(EncodingError) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do { return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n" } catch {
-            throw error as? EncodingError ?? .invalidValue(self, .init(codingPath: [], debugDescription: "\(error)"))
+        let document = JSONValue.of([
+            "version": 1, "declarations": reference.declarations.map(json), "events": reference.events.map(json),
+        ])
+        do throws(JSONError) {
+            return String(decoding: try document.json(isPretty: true), as: UTF8.self) + "\n"
+        } catch {
+            throw .invalidValue(reference, .init(codingPath: [], debugDescription: error.message))
         }
     }
 
-    /// A type in words and in LuaCATS notation.
-    struct TypeText: Encodable {
-        let words: String
-        let annotation: String
-        /// The fields of a record.
-        let fields: [Parameter]?
-
-        init(_ type: LuaType) {
-            words = type.name
-            annotation = type.annotation()
-            fields = type.record?.fields.map(Parameter.init)
-        }
+    /// A type in words and in LuaCATS notation, and the fields of a record.
+    private func json(_ type: LuaType) -> JSONValue {
+        .of([
+            "words": type.name, "annotation": type.annotation(), "fields": type.record.map { $0.fields.map(json) },
+        ])
     }
 
-    struct Parameter: Encodable {
-        let name: String
-        let type: TypeText
-        let isOptional: Bool
-        let documentation: String
-        let options: [Parameter]?
-
-        init(_ parameter: LuaParameter) {
-            name = parameter.name
-            type = TypeText(parameter.type)
-            isOptional = parameter.type.isOptional
-            documentation = parameter.documentation
-            options = parameter.type.options?.map(Parameter.init)
-        }
+    private func json(_ parameter: LuaParameter) -> JSONValue {
+        .of([
+            "name": parameter.name, "type": json(parameter.type), "isOptional": parameter.type.isOptional,
+            "documentation": parameter.documentation, "options": parameter.type.options?.map(json),
+        ])
     }
 
-    struct Function: Encodable {
-        /// Empty for the call of a module or a global itself.
-        let name: String
-        let signature: String
-        let parameters: [Parameter]
-        let results: [TypeText]
-        let documentation: String
-        let example: String
-
-        init(_ function: LuaFunctionDeclaration, of declaration: LuaDeclaration) {
-            name = function.name
-            signature = declaration.signature(of: function)
-            parameters = function.parameters.map(Parameter.init)
-            results = function.results.map(TypeText.init)
-            documentation = function.documentation
-            example = function.example
-        }
+    /// A function. The name is empty for the call of a module or a global itself.
+    private func json(_ function: LuaFunctionDeclaration, of declaration: LuaDeclaration) -> JSONValue {
+        .of([
+            "name": function.name, "signature": declaration.signature(of: function),
+            "parameters": function.parameters.map(json), "results": function.results.map(json),
+            "documentation": function.documentation, "example": function.example,
+        ])
     }
 
-    struct Property: Encodable {
-        let name: String
-        let type: TypeText
-        let isReadOnly: Bool
-        let documentation: String
+    private func json(_ property: LuaPropertyDeclaration) -> JSONValue {
+        .of([
+            "name": property.name, "type": json(property.type), "isReadOnly": property.isReadOnly,
+            "documentation": property.documentation,
+        ])
     }
 
-    struct Operator: Encodable {
-        let name: String
-        let operand: TypeText?
-        let result: TypeText
-        let documentation: String
+    private func json(_ operation: LuaOperatorDeclaration) -> JSONValue {
+        .of([
+            "name": operation.name, "operand": operation.operand.map(json), "result": json(operation.result),
+            "documentation": operation.documentation,
+        ])
     }
 
-    struct Declaration: Encodable {
-        let kind: String
-        let name: String
-        let isGlobal: Bool
-        let isPartOfLua: Bool
-        let documentation: String
-        let properties: [Property]
-        let operators: [Operator]
-        let functions: [Function]
-        /// The class's own functions.
-        let statics: [Function]?
-
-        init(_ declaration: LuaDeclaration) {
-            kind = declaration.kind.rawValue
-            name = declaration.name
-            isGlobal = declaration.isGlobal
-            isPartOfLua = declaration.isPartOfLua
-            documentation = declaration.documentation
-            properties = declaration.properties.map {
-                Property(
-                    name: $0.name, type: TypeText($0.type), isReadOnly: $0.isReadOnly, documentation: $0.documentation)
-            }
-            operators = declaration.operators.map {
-                Operator(
-                    name: $0.name, operand: $0.operand.map(TypeText.init), result: TypeText($0.result),
-                    documentation: $0.documentation)
-            }
-            functions = declaration.functions.map { Function($0, of: declaration) }
-            let statics = declaration.statics.map { Function($0, of: declaration) }
-            self.statics = statics.isEmpty ? nil : statics
-        }
+    /// A declaration. `statics` are a class's own functions, absent without any.
+    private func json(_ declaration: LuaDeclaration) -> JSONValue {
+        let statics = declaration.statics.map { json($0, of: declaration) }
+        return .of([
+            "kind": declaration.kind.rawValue, "name": declaration.name, "isGlobal": declaration.isGlobal,
+            "isPartOfLua": declaration.isPartOfLua, "documentation": declaration.documentation,
+            "properties": declaration.properties.map(json), "operators": declaration.operators.map(json),
+            "functions": declaration.functions.map { json($0, of: declaration) },
+            "statics": statics.isEmpty ? nil : statics,
+        ])
     }
 
-    struct Event: Encodable {
-        let owner: String
-        let name: String
-        let documentation: String
-        let payload: [Parameter]
-        let allowsVeto: Bool
-
-        init(_ event: EventDeclaration) {
-            owner = event.owner.rawValue
-            name = event.name
-            documentation = event.documentation
-            payload = event.payload.map(Parameter.init)
-            allowsVeto = event.allowsVeto
-        }
+    private func json(_ event: EventDeclaration) -> JSONValue {
+        .of([
+            "owner": event.owner.rawValue, "name": event.name, "documentation": event.documentation,
+            "payload": event.payload.map(json), "allowsVeto": event.allowsVeto,
+        ])
     }
 }

@@ -47,7 +47,7 @@ enum AllocationScript {
         local closed = 0
         local thread = coroutine.create(function()
           local guard <close> = setmetatable({}, { __close = function() closed = closed + 1 end })
-          pause(c)
+          coroutine.yield(c)
         end)
         local resumed, value = coroutine.resume(thread)
         if not resumed then error(value, 0) end

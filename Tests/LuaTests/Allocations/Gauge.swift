@@ -39,7 +39,7 @@ final class Reading {
 }
 
 extension Fixture {
-    /// A fixture with the globals `Gauge`, `gauges`, `reading(n)` and `pause(…)` beside `Counter` and `meters`.
+    /// A fixture with the globals `Gauge`, `gauges` and `reading(n)` beside `Counter` and `meters`.
     static func withEveryKindOfBinding(tally: Counter.Tally) throws -> Fixture {
         let fixture = try Fixture(tally: tally)
         let state = fixture.state
@@ -47,7 +47,10 @@ extension Fixture {
         let gauges = LuaClass<Gauge>("Gauge", doc: "Measures.", in: state)
         declareProperties(of: gauges)
         declareMethods(of: gauges, readings, tally)
-        gauges.constructor("named", ["title"], doc: "A new one.") { (title: String) in Gauge(title, tally) }
+        gauges.function("named", [LuaParameter("title", .text)], returns: [.object("Gauge")], doc: "A new one.") {
+            call in
+            call.returns(Gauge(try call.text(0), tally), gauges)
+        }
         gauges.function("units", doc: "All units.") { Gauge.Unit.allCases.map { $0 } }
         gauges.function("count", ["words"], doc: "How often each is there.") { (words: LuaVariadic<String>) in
             words.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
@@ -57,7 +60,7 @@ extension Fixture {
         module.function("sum", ["prices"], doc: "The sum.") { (prices: [String: Double]) in prices.values.reduce(0, +) }
         module.function("pack", [LuaParameter("…", .variadic(.any))], doc: "All of them.") { call in
             let table = call.state.makeTable(array: call.count)
-            for (index, value) in call.values(from: 0).enumerated() { table[index + 1] = value }
+            for (index, value) in call.allValues.enumerated() { table[index + 1] = value }
             return call.returns(.table(table))
         }
         module.function(
@@ -75,9 +78,6 @@ extension Fixture {
         state.globals["gauges"] = .table(module.table)
         state.setGlobal(LuaFunctionDeclaration("reading", [LuaParameter("value", .number)])) { call in
             call.returns(Reading(try call.number(0), tally), readings)
-        }
-        state.setGlobal(LuaFunctionDeclaration("pause", [LuaParameter("value", .any)])) { call in
-            call.yields(call.value(0))
         }
         return fixture
     }

@@ -123,7 +123,9 @@ struct ReferenceTests {
         let embedding = try Embedding(scratch.file("container"))
         let lamps = LuaClass<Lamp>("Lamp", doc: "A lamp.", in: embedding.host.state)
         lamps.method("dim", doc: "Turns it down.") { _, call in call.returnsNothing() }
-        lamps.constructor("named", ["room"], doc: "A new lamp.") { (_: String) in Lamp() }
+        lamps.function("named", [LuaParameter("room", .text)], returns: [.object("Lamp")], doc: "A new lamp.") { call in
+            call.returns(Lamp(), lamps)
+        }
         embedding.host.state.globals["Lamp"] = .table(lamps.table)
         embedding.host.launch()
         for call in ["help('Lamp')", "help(Lamp.named)", "help('Lamp.named')", "help(Lamp)"] {
