@@ -91,7 +91,7 @@ struct AttachCommand: ParsableCommand {
         let holder = FolderLock.holder(of: container.path)
         let reason =
             holder.map { "\($0.text) has it, but takes no attachments" }
-            ?? "no process runs \(container.displayPath)"
+            ?? "no process runs \(container.displayPath): cubby with the same --container starts one"
         guard error.code == ENOENT || error.code == ECONNREFUSED else { return CommandFailure.exit(error) }
         return CommandFailure.exit(.inputOutput, "cannot attach: \(reason)")
     }

@@ -109,7 +109,9 @@ struct ImportCommand: ParsableCommand {
         completion: .list(["stop", "skip"]))
     var onError: String?
 
-    @Option(help: ArgumentHelp("A file for skipped rows and the reasons.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Skip invalid rows, and write them to a file with the reasons.", valueName: "file"),
+        completion: .file())
     var rejects: String?
 
     @Flag(help: "Change nothing, and report what would be done.")

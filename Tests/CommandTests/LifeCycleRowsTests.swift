@@ -382,6 +382,7 @@ struct LifeCycleRowsTests {
         try shell.sendLine("echo \"shell\" reads")
         try shell.expect("shell reads")
         try shell.sendLine("fg")
+        try shell.expect("Allow reading")
         try wait("to come back") { trace.count { $0.name == "sceneDidBecomeActive(_:)" } == 2 }
         try shell.sendLine("y")
         try shell.expect("\"granted\"")

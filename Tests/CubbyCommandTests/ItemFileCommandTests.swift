@@ -70,7 +70,7 @@ struct ItemFileCommandTests {
         #expect(try program.itemCount() == "0")
         let rejects = program.scratch.file("rejects.csv")
         #expect(
-            try program("import", path, "--on-error", "skip", "--rejects", rejects).stdout
+            try program("import", path, "--rejects", rejects).stdout
                 == "1 created, 0 updated, 0 unchanged, 1 rejected\n")
         #expect(try String(contentsOfFile: rejects, encoding: .utf8).hasPrefix("name,valueInDollars,error\r\nB,two,"))
         #expect(try program("import", program.scratch.file("none.csv")).status == .exited(74))

@@ -232,7 +232,7 @@ final class StatusAnswer {
         if message.kind == .status, host.socket?.key.isShown(by: message.text) == true {
             channel.send(AttachMessage(.status, host.statusJSON))
         } else {
-            channel.send(AttachMessage(.denied, "the key that was shown is not that of the host's user"))
+            channel.send(.otherKey)
         }
         if channel.isEmpty { return end() }
         channel.queue.onDrained = { [unowned self] in end() }

@@ -1,3 +1,4 @@
+import Application
 import LineEditor
 import PropertyList
 
@@ -63,6 +64,15 @@ struct AttachMessage: Sendable, Hashable {
     }
 
     init(_ kind: Kind, _ text: String) { self.init(kind, Array(text.utf8)) }
+
+    /// The denial of another key than the host's.
+    static var otherKey: AttachMessage {
+        let folder = ConfigurationFolder.locate() ?? "no folder"
+        return AttachMessage(
+            .denied,
+            "the key that was shown is not that of the host, which is in \(folder): use the HOME and XDG_CONFIG_HOME of the host"
+        )
+    }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 

@@ -120,7 +120,7 @@ final class AttachSession: PromptTerminal, CommitListener {
             return end()
         }
         guard host.socket?.key.isShown(by: screen.key) == true else {
-            channel.send(AttachMessage(.denied, "the key that this prompt shows is not that of the host's user"))
+            channel.send(.otherKey)
             return end()
         }
         isGreeted = true

@@ -241,17 +241,12 @@ struct CommandValues {
         while end > 1, numbers.count < 2, lua.tokens[end - 1].kind == .number {
             let hasComma = lua.isToken(end - 2, ",")
             // Behind an operator, a bracket or a name's dot a number belongs to the value.
-            guard hasComma || isEndOfValue(lua, end - 2) else { break }
+            guard hasComma || lua.endsOperand(end - 2) else { break }
             numbers.insert(lua.text(lua.tokens[end - 1]), at: 0)
             end -= hasComma ? 2 : 1
         }
         guard end > 0, !numbers.isEmpty else { return (argument, []) }
         return (String(decoding: Array(argument.utf8)[..<lua.tokens[end - 1].range.upperBound], as: UTF8.self), numbers)
-    }
-
-    private func isEndOfValue(_ lua: LuaText, _ index: Int) -> Bool {
-        let token = lua.tokens[index]
-        return token.kind == .name || token.kind == .number || token.isString || lua.closes(index)
     }
 
     /// The first value's text.

@@ -205,17 +205,17 @@ extension PromptSession {
     }
 
     var hooksTable: String {
-        let hooks = host.handlerStatistics
+        let hooks = host.hooks.all
         guard !hooks.isEmpty else { return "no handlers\n" }
         func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded()))" }
         var table = TextTable(columns: printer.columns)
         table.add(.init(title: "event", cells: hooks.map(\.event)))
-        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut($0.title, to: 40) }))
-        table.add(.init(title: "calls", cells: hooks.map { String($0.calls) }, isNumber: true))
-        table.add(.init(title: "errors", cells: hooks.map { String($0.failures) }, isNumber: true))
-        table.add(.init(title: "max ms", cells: hooks.map { milliseconds($0.longest) }, isNumber: true))
-        table.add(.init(title: "priority", cells: hooks.map { String($0.priority) }, isNumber: true))
-        table.add(.init(title: "group", cells: hooks.map { $0.group ?? "" }))
+        table.add(.init(title: "handler", cells: hooks.map { TextTable.cut($0.name, to: 40) }))
+        table.add(.init(title: "calls", cells: hooks.map { String($0.statistics.calls) }, isNumber: true))
+        table.add(.init(title: "errors", cells: hooks.map { String($0.statistics.failures) }, isNumber: true))
+        table.add(.init(title: "max ms", cells: hooks.map { milliseconds($0.statistics.longest) }, isNumber: true))
+        table.add(.init(title: "priority", cells: hooks.map { String($0.options.priority) }, isNumber: true))
+        table.add(.init(title: "group", cells: hooks.map { $0.options.group ?? "" }))
         table.add(.init(title: "", cells: hooks.map { $0.isPaused ? "paused" : "" }))
         return table.lines.joined(separator: "\n") + "\n"
     }
@@ -353,7 +353,7 @@ struct Doctor {
             ("editor", editor), ("clock", host.localText(.now())),
             (
                 "handlers",
-                "\(host.handlerStatistics.count), \(host.handlerFailureCount.counted("error")) since the launch"
+                "\(host.hooks.all.count), \(host.handlerFailureCount.counted("error")) since the launch"
             ),
             ("memory of Lua", "\(host.state.memory.used / 1024) kB"),
         ]

@@ -114,17 +114,12 @@ struct LocalNames {
                 !lua.isToken(index, "and", "or", "not")
             {
                 break
-            } else if depth == 0, index > start, lua.isName(index), endsOperand(lua, index - 1) {
+            } else if depth == 0, index > start, lua.isName(index), lua.endsOperand(index - 1) {
                 // Two operands without an operator between them: the start of the next statement.
                 break
             }
             index += 1
         }
         return start..<index
-    }
-
-    private func endsOperand(_ lua: LuaText, _ index: Int) -> Bool {
-        let token = lua.tokens[index]
-        return token.kind == .name || token.kind == .number || token.isString || lua.closes(index)
     }
 }

@@ -33,6 +33,12 @@ struct LuaText {
     /// Whether a token is a closing bracket.
     func closes(_ index: Int) -> Bool { isToken(index, ")", "}", "]") }
 
+    /// Whether an operand ends with a token: a name, a literal or a closing bracket.
+    func endsOperand(_ index: Int) -> Bool {
+        let token = tokens[index]
+        return token.kind == .name || token.kind == .number || token.isString || closes(index)
+    }
+
     /// The bracket that belongs to a closing one; nil if there is none, or if the token is something else.
     func opening(of close: Int) -> Int? {
         guard closes(close) else { return nil }

@@ -87,8 +87,7 @@ struct TableQuery {
     private static func predicate(
         _ name: String, _ value: PropertyListValue?
     ) -> (FormatPredicate, String)? {
-        let comparison = PredicateComparison(.keyPath(PredicateKeyPath(name)), .equal, .constant(value ?? .null))
-        let canonical = FormatPredicate(.comparison(comparison))
+        let canonical = FormatPredicate(.comparing(PredicateKeyPath(name), .equal, value ?? .null))
         var text = canonical.format
         // Single quotes are no escapes in the entry's own.
         if case .string(let string)? = value, !string.unicodeScalars.contains(where: needsEscape) {
@@ -448,10 +447,7 @@ struct StatementQuery {
         case .integer(let number): return String(number)
         case .real(let number):
             // SQLite writes no infinity.
-            guard number.isFinite else { return number < 0 ? "-9e999" : "9e999" }
-            var text: [UInt8] = []
-            number.appendShortest(to: &text)
-            return String(decoding: text, as: UTF8.self)
+            return number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
         case .string(let text):
             return text.utf8.count <= longestValue && isPlain(text) ? SQLiteDatabase.literal(text) : nil
         default: return nil

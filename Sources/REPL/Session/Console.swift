@@ -56,6 +56,8 @@ final class Console {
     private var typedAhead: [UInt8] = []
     /// The watches of the questions and pagers that wait, outermost first: the last one gets the input.
     private var questions: [LoopWatch] = []
+    /// The text of the question that waits for its answer; nil while none does.
+    private var openQuestion: String?
     private var escapeTimer: LoopTimer?
     private var hasAskedTerminal = false
     private let terminal = Terminal()
@@ -169,7 +171,12 @@ final class Console {
         let question = WrappedText.wrapped(question, to: owner.screenColumns)
         // The answer is edited by the kernel; keys typed before the question are not part of it.
         owner.lendTerminal()
-        defer { owner.takeTerminalBack() }
+        let outer = openQuestion
+        openQuestion = question
+        defer {
+            openQuestion = outer
+            owner.takeTerminalBack()
+        }
         return owner.waitingForUser {
             while true {
                 tcflush(StandardDescriptor.input, TCIFLUSH)
@@ -185,6 +192,9 @@ final class Console {
             }
         }
     }
+
+    /// Writes the question that waits once more, after other programs used the terminal: what was typed is dropped.
+    func askAgain() { if let openQuestion { owner.put(Array(openQuestion.utf8)) } }
 
     /// What makes a question stand by itself, whatever a script has written before: the end of an unfinished sequence
     /// and of an unfinished line, no attributes, a visible cursor.

@@ -19,7 +19,10 @@ extension HostPrompt {
 
     package func applicationDidEnterForeground() {
         if console.pager.isOpen { return console.pager.resume() }
-        guard !isRunningEntry else { return waitWithKeys() }
+        guard !isRunningEntry else {
+            waitWithKeys()
+            return console.askAgain()
+        }
         // A signal that arrived while the process was stopped is handled first: it may end the application.
         timers.takeUp?.cancel()
         timers.takeUp = host.loop.after(0.01) { [weak self] in self?.takeUp() }

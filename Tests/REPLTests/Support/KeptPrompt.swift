@@ -51,6 +51,6 @@ final class KeptPrompt: PromptTerminal {
 
     /// The number of the lesson from 1; nil after the end.
     var lesson: Int? { session.tutorial.map { $0.lesson + 1 } }
-    var hooks: [String] { host.handlerStatistics.map(\.title) }
+    var hooks: [String] { host.hooks.all.map(\.name) }
     var lamps: Int { host.items.count }
 }

@@ -194,6 +194,20 @@ struct AttachPeerTests {
         try expectAlive(host)
     }
 
+    @Test("a key of another home is refused with the place of the host's")
+    func otherHome() throws {
+        let host = try host()
+        let home = program.scratch.file("other")
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        let reason =
+            "the key that was shown is not that of the host, which is in \(program.scratch.file("home"))/.config/cubby: use the HOME and XDG_CONFIG_HOME of the host\n"
+        let refused = try program("attach", "-e", "return 1", environment: ["HOME": home])
+        #expect(refused.status == .exited(69))
+        #expect(refused.stderr == "cubby: cannot attach: \(reason)")
+        #expect(try program("status", environment: ["HOME": home]).stdout.contains(reason))
+        try expectAlive(host)
+    }
+
     @Test("entries that wait have a bound; those beyond it are answered in their order")
     func queue() throws {
         let host = try host()

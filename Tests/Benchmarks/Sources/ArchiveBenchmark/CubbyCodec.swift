@@ -31,7 +31,7 @@ enum CubbyCodec {
         try archiver.encodeRecords(items, of: ArchivedClass("Item")) { (item, archiver) throws(ArchiveError) in
             try archiver.encode(item.name, forKey: name)
             try archiver.encode(item.serialNumber, forKey: serialNumber)
-            try archiver.encode(item.valueInDollars, forKey: valueInDollars)
+            try archiver.encode(Int64(item.valueInDollars), forKey: valueInDollars)
             try archiver.encode(PropertyListDate(secondsSinceReferenceDate: item.dateCreated), forKey: dateCreated)
             try archiver.encode(item.itemKey, forKey: itemKey)
         }

@@ -34,7 +34,7 @@ final class HostileSubject {
         host.state.setGlobal(
             LuaFunctionDeclaration("call", [LuaParameter("f", .function), LuaParameter("…", .variadic(.any))])
         ) { call in
-            try call.returns(values: call.function(0).call(arguments: call.values(from: 1)))
+            try call.returns(values: call.function(0).call(arguments: Array(call.allValues.dropFirst())))
         }
         host.launch()
     }
